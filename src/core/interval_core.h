@@ -60,6 +60,8 @@ class IntervalCore {
 
   /// As CoreEngine::warm_from.
   void warm_from(const IntervalCore& before) { engine_.warm_from(before.engine_); }
+  /// As CoreEngine::join.
+  void join(MachineCaches& machine, u32 package) { engine_.join(machine, package); }
   void interrupt() { engine_.interrupt(); }
   void obey_prediction_barriers(u64 asked_for) { engine_.obey_prediction_barriers(asked_for); }
   /// Instructions that can retire in one cycle: a pair in each slot.

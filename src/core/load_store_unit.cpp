@@ -102,6 +102,8 @@ u64 LoadStoreUnit::data_of(const StoreWindow::Met& met, u64 ready_cycle, Executi
     if (answer.prefetched && kind == AccessKind::load) execution.signals.add(Signal::load_hit_hw_prefetch);
     found.access.level = std::max(found.access.level, answer.level);
     found.access.tlb = std::max(found.access.tlb, answer.tlb);
+    found.access.snoop = std::max(found.access.snoop, answer.snoop);
+    found.access.remote = found.access.remote || answer.remote;
     found.ready.ready_cycle = std::max(found.ready.ready_cycle, answer.ready_cycle);
     found.ready.waiting_for = std::max(found.ready.waiting_for, distance(answer.source));
   };

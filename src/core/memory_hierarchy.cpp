@@ -35,6 +35,9 @@ MemoryHierarchy::MemoryHierarchy(const CoreParameters& p)
       l2_latency_(p.l2.latency_cycles),
       l3_latency_(p.l3.latency_cycles),
       memory_latency_(p.memory_latency_cycles),
+      snoop_cycles_(p.snoop_cycles),
+      modified_snoop_cycles_(p.modified_snoop_cycles),
+      remote_cycles_(p.remote_cycles),
       stlb_latency_(p.stlb_latency_cycles),
       page_walk_cycles_(p.page_walk_cycles),
       page_walk_loads_(p.page_walk_loads),
@@ -50,6 +53,7 @@ MemoryHierarchy::MemoryHierarchy(const CoreParameters& p)
                                       std::in_place, p.stlb_entries / p.stlb_ways, p.stlb_ways)),
       fill_buffers_(p.outstanding_misses),
       prefetches_(p.l2_prefetches_outstanding),
+      l3_geometry_(p.l3),
       strides_(p.l1_stride_loads),
       streams_({.pages = p.l2_stream_pages,
                 .gap_lines = p.l2_stream_gap_lines,
@@ -58,7 +62,47 @@ MemoryHierarchy::MemoryHierarchy(const CoreParameters& p)
                 .line_shift = line_shift_,
                 .next_page = p.next_page_prefetch}) {}
 
+void MemoryHierarchy::join(MachineCaches& machine, u32 package) {
+  machine_ = &machine;
+  core_ = machine.join(*this, package, l3_geometry_);
+  l3_.reset();
+}
+
+void MemoryHierarchy::invalidate(u64 line) {
+  l1d_.erase(line);
+  l1i_.erase(line);
+  l2_.erase(line);
+}
+
+u64 MemoryHierarchy::latency_of(const MachineCaches::Answer& answer) const {
+  if (answer.remote) return l3_latency_ + remote_cycles_;
+  const u64 latency = answer.level == CacheLevel::l3 ? l3_latency_ : memory_latency_;
+  if (answer.snoop == Snoop::none) return latency;
+  return latency + (answer.snoop == Snoop::modified ? modified_snoop_cycles_ : snoop_cycles_);
+}
+
+MemoryHierarchy::Outer MemoryHierarchy::look_up_machine(u64 line, u64 cycle, Quantities& quantities) {
+  const MachineCaches::Answer answer = machine_->read(core_, line);
+  if (l3_geometry_.bytes != 0) ++at(quantities, Quantity::llc_references);
+  if (answer.level == CacheLevel::memory) ++at(quantities, Quantity::llc_misses);
+  return {answer.level, cycle + latency_of(answer), answer.snoop, answer.remote};
+}
+
+// A store to a line that other cores may have: it asks for it beyond L2, though the line is here.
+void MemoryHierarchy::own(u64 line, u64 start, Answer& answer, Quantities& quantities) {
+  const std::optional<MachineCaches::Answer> asked = machine_->own(core_, line);
+  if (!asked || answer.level > CacheLevel::l2) return;
+  ++at(quantities, Quantity::l2_requests);
+  ++at(quantities, Quantity::l2_misses);
+  ++at(quantities, Quantity::llc_references);
+  answer.level = answer.source = asked->level;
+  answer.snoop = asked->snoop;
+  answer.remote = asked->remote;
+  answer.ready_cycle = std::max(answer.ready_cycle, start + latency_of(*asked));
+}
+
 MemoryHierarchy::Outer MemoryHierarchy::look_up_last(u64 line, u64 cycle, Quantities& quantities) {
+  if (machine_ != nullptr) return look_up_machine(line, cycle, quantities);
   if (l3_.has_value()) {
     ++at(quantities, Quantity::llc_references);
     if (l3_->find(line) != nullptr) return {CacheLevel::l3, cycle + l3_latency_};
@@ -70,7 +114,7 @@ MemoryHierarchy::Outer MemoryHierarchy::look_up_last(u64 line, u64 cycle, Quanti
 
 MemoryHierarchy::Outer MemoryHierarchy::look_up_outer(u64 line, u64 cycle, Quantities& quantities) {
   ++at(quantities, Quantity::l2_requests);
-  if (!l3_.has_value()) ++at(quantities, Quantity::llc_references);
+  if (l3_geometry_.bytes == 0) ++at(quantities, Quantity::llc_references);
   if (const Fill* const present = l2_.find(line)) {
     const u64 hit = cycle + l2_latency_;
     if (present->ready_cycle() <= hit) return {CacheLevel::l2, hit};
@@ -103,10 +147,24 @@ void MemoryHierarchy::prefetch_stream(u64 line, u64 cycle, Quantities& quantitie
 
 void MemoryHierarchy::prefetch_pair(u64 line, u64 cycle, Quantities& quantities) {
   if (adjacent_line_level_ == 2) prefetch_into_l2(line, cycle, quantities);
-  if (adjacent_line_level_ != 3 || !l3_ || l3_->has(line)) return;
+  if (adjacent_line_level_ == 3 && l3_geometry_.bytes != 0 && !last_level_has(line))
+    prefetch_into_last(line, cycle, quantities);
+}
+
+bool MemoryHierarchy::last_level_has(u64 line) const {
+  return machine_ != nullptr ? machine_->last_level_has(core_, line) : l3_->has(line);
+}
+
+void MemoryHierarchy::prefetch_into_last(u64 line, u64 cycle, Quantities& quantities) {
   ++at(quantities, Quantity::l2_prefetches);
   ++at(quantities, Quantity::l2_prefetch_misses);
-  look_up_last(line, cycle, quantities);
+  if (machine_ == nullptr) {
+    look_up_last(line, cycle, quantities);
+    return;
+  }
+  ++at(quantities, Quantity::llc_references);
+  ++at(quantities, Quantity::llc_misses);
+  machine_->prefetch(core_, line);
 }
 
 // Dropped where nothing is free to bring the line.
@@ -212,7 +270,8 @@ MemoryHierarchy::Answer MemoryHierarchy::access(const Request& request, Quantiti
                   loads ? Quantity::page_walks_load : Quantity::page_walks_store};
   const Translation translation = translate(dtlb_, page, request.cycle, quantities);
   const u64 start = request.cycle + translation.latency_cycles;
-  const Answer answer = look_up_l1d(line_of(request.address), start, translation.level, quantities);
+  Answer answer = look_up_l1d(line_of(request.address), start, translation.level, quantities);
+  if (machine_ != nullptr && !loads) own(line_of(request.address), start, answer, quantities);
   tell_requests(request, answer, start, quantities);
   if (loads) prefetch_stride(request, start, quantities);
   return answer;
@@ -227,7 +286,7 @@ MemoryHierarchy::Answer MemoryHierarchy::miss_l1d(u64 line, u64 start, TlbLevel 
   const Outer outer = ask_l2(line, std::max(start, buffer), quantities);
   buffer = outer.ready_cycle;
   fill_l1d(line, Fill(outer.ready_cycle, outer.level), quantities);
-  return {outer.level, outer.level, tlb, outer.ready_cycle};
+  return {outer.level, outer.level, tlb, outer.ready_cycle, false, outer.snoop, outer.remote};
 }
 
 MemoryHierarchy::Answer MemoryHierarchy::fetch(u64 address, u64 cycle, Quantities& quantities) {
@@ -268,9 +327,8 @@ void MemoryHierarchy::begin_again() {
 
 void MemoryHierarchy::flush(u64 address) {
   const u64 line = line_of(address);
-  l1d_.erase(line);
-  l1i_.erase(line);
-  l2_.erase(line);
+  if (machine_ != nullptr) machine_->flush(line);
+  invalidate(line);
   if (l3_) l3_->erase(line);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/busy_span.h"
+#include "core/machine_caches.h"
 #include "core/prefetchers.h"
 #include "core/set_associative.h"
 #include "pmusim/cpu/model.h"
@@ -20,7 +21,8 @@ namespace pmusim {
 /// its data arrive: whoever touches it before that hits the fill buffer. At most `outstanding_misses` lines
 /// are under way; a further miss waits for the first buffer that frees. Prefetched lines enter their level
 /// the same way, and are dropped where nothing is free to bring them. Pages are 4 KiB; a walk reads its last
-/// entry from the caches, if the core says so. Not modelled: write-backs, other cores.
+/// entry from the caches, if the core says so. On a machine of several cores L3 is that of the package, and
+/// the lines of all cores are kept coherent (MachineCaches). Not modelled: write-backs.
 class MemoryHierarchy {
  public:
   struct Answer {
@@ -29,6 +31,8 @@ class MemoryHierarchy {
     TlbLevel tlb = TlbLevel::l1;
     u64 ready_cycle = 0;      ///< first cycle in which the data can be used
     bool prefetched = false;  ///< a prefetch of L1 is bringing the line
+    Snoop snoop = Snoop::none;
+    bool remote = false;
   };
   /// An access within one line, by the instruction at `ip`, whose address is known in `cycle`.
   struct Request {
@@ -48,7 +52,8 @@ class MemoryHierarchy {
   bool access_if_there(const Request& request, Quantities& quantities) {
     if (dtlb_.find(request.address >> page_shift) == nullptr) return false;
     const Fill* const present = l1d_.find(line_of(request.address));
-    if (present == nullptr || present->ready_cycle() > request.cycle + l1d_latency_) return false;
+    if (machine_ != nullptr || present == nullptr || present->ready_cycle() > request.cycle + l1d_latency_)
+      return false;
     if (request.kind == AccessKind::load) prefetch_stride(request, request.cycle, quantities);
     return true;
   }
@@ -63,6 +68,15 @@ class MemoryHierarchy {
 
   /// Time begins again at 0: what is there stays, and what was under way has come.
   void begin_again();
+
+  /// The core is one of a machine from now on. It must stay where it is, and not be copied any more.
+  void join(MachineCaches& machine, u32 package);
+  /// Whether L1D or L2 have the line, or it is under way to them.
+  bool holds(u64 line) const { return l1d_.has(line) || l2_.has(line); }
+  /// Another core writes the line: L1 and L2 lose it.
+  void invalidate(u64 line);
+  /// Lines that L1D and L2 have room for.
+  std::size_t private_lines() const { return l1d_.size() + l2_.size(); }
 
   /// CLFLUSH: the line with this address leaves every cache.
   void flush(u64 address);
@@ -93,6 +107,8 @@ class MemoryHierarchy {
   struct Outer {  // what lies behind L1
     CacheLevel level;
     u64 ready_cycle;
+    Snoop snoop = Snoop::none;
+    bool remote = false;
   };
   struct Translation {
     TlbLevel level = TlbLevel::l1;
@@ -100,6 +116,11 @@ class MemoryHierarchy {
   };
   Outer look_up_outer(u64 line, u64 cycle, Quantities& quantities);
   Outer look_up_last(u64 line, u64 cycle, Quantities& quantities);
+  Outer look_up_machine(u64 line, u64 cycle, Quantities& quantities);
+  u64 latency_of(const MachineCaches::Answer& answer) const;
+  void own(u64 line, u64 start, Answer& answer, Quantities& quantities);
+  bool last_level_has(u64 line) const;
+  void prefetch_into_last(u64 line, u64 cycle, Quantities& quantities);
   Outer ask_l2(u64 line, u64 cycle, Quantities& quantities);
   void prefetch_stream(u64 line, u64 cycle, Quantities& quantities);
   void prefetch_pair(u64 line, u64 cycle, Quantities& quantities);
@@ -125,6 +146,7 @@ class MemoryHierarchy {
                         Quantities& quantities);
 
   unsigned line_shift_, l1d_latency_, l1i_miss_penalty_, l2_latency_, l3_latency_, memory_latency_;
+  unsigned snoop_cycles_, modified_snoop_cycles_, remote_cycles_;
   unsigned stlb_latency_, page_walk_cycles_, page_walk_loads_, adjacent_line_level_;
   SetAssociative<Fill> l1d_;
   SetAssociative<Present> l1i_;
@@ -137,6 +159,9 @@ class MemoryHierarchy {
   std::vector<u64> prefetches_;    // the same of L2's prefetches
   // when requests of each kind are under way
   BusySpan loads_, l1d_misses_, l2_misses_, l3_misses_, full_, ownership_, code_, data_reads_;
+  CacheGeometry l3_geometry_;
+  MachineCaches* machine_ = nullptr;  // then L3 is there
+  u32 core_ = 0;                      // of the machine
   StridePrefetcher strides_;
   StreamPrefetcher streams_;
 };

@@ -53,6 +53,9 @@ class SetAssociative {
     return set[0].value;
   }
 
+  /// Keys that there is room for.
+  std::size_t size() const { return entries_.size(); }
+
   /// Calls `change(Value&)` for all that is there.
   template <class Change>
   void for_each(Change&& change) {

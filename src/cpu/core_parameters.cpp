@@ -197,6 +197,12 @@ constexpr CoreParameter all[] = {
                                                       longest_latency, "of a load that hits it"),
     row<&P::memory_latency_cycles>("memory_latency_cycles", "memory_latency", cycles, 1, longest_latency,
                                    "of a load from memory"),
+    row<&P::snoop_cycles>("snoop_cycles", "", cycles, 0, longest_latency,
+                          "beyond a hit in L3 where another core was asked that has no newer copy"),
+    row<&P::modified_snoop_cycles>("modified_snoop_cycles", "", cycles, 0, longest_latency,
+                                   "the same of a line that another core had modified"),
+    row<&P::remote_cycles>("remote_cycles", "", cycles, 0, longest_latency,
+                           "the same of a line in the caches of another package"),
     row<&P::outstanding_misses>("outstanding_misses", "fill_buffers", entries, 1, many,
                                 "lines on their way to L1D"),
     // TLBs

@@ -97,6 +97,15 @@ void add_hybrid(Topology& machine, u32 p_cores, u32 threads, u32 e_cores) {
 using Place = std::tuple<u32, u32, u32>;
 Place core_of(const LogicalCpu& cpu) { return {cpu.package, cpu.die, cpu.core}; }
 
+/// Its models know whether there are other cores beside one.
+Topology with_neighbours(Topology machine) {
+  const Place first = core_of(machine.cpus.front());
+  const auto is_other = [&](const LogicalCpu& cpu) { return core_of(cpu) != first; };
+  const bool several = std::ranges::any_of(machine.cpus, is_other);
+  for (CpuModel& type : machine.types) type.has_neighbours = several;
+  return machine;
+}
+
 /// Whether the two models are the cores of one product.
 bool make_a_product(std::string_view p_core, std::string_view e_core) {
   return std::ranges::any_of(model_aliases(), [&](const ModelAlias& alias) {
@@ -166,7 +175,7 @@ class MachineText {
                               machine_.name, machine_.types[0].name, machine_.types[1].name)));
       make_hybrid(machine_.types);
     }
-    return std::move(machine_);
+    return with_neighbours(std::move(machine_));
   }
 
  private:
@@ -267,7 +276,7 @@ Result<Topology, Error> parse_machine(std::string_view text) {
     machine.types.resize(1);
     add_alike(machine, packages, cores, threads / cores);
   }
-  return machine;
+  return with_neighbours(std::move(machine));
 }
 
 Result<Topology, Error> read_machine(std::string_view text, std::string name) {

@@ -33,6 +33,9 @@ class BlockEngine final : public Engine {
   Result<Done, Error> warm_up(trace::Source& program, const std::function<bool()>& go_on) override {
     return pmusim::warm_up(core_, program, go_on);
   }
+  void join(MachineCaches& machine, u32 package) override {
+    if constexpr (has_caches) core_.join(machine, package);
+  }
   void interrupt() override { core_.interrupt(); }
 
  private:
@@ -50,6 +53,7 @@ class BlockEngine final : public Engine {
 
     const Registers* last_registers() const { return registers_known ? &registers : nullptr; }
   };
+  static constexpr bool has_caches = std::derived_from<BlocksCore, IntervalCore>;
   static constexpr bool samples = std::same_as<BlocksCore, SampledCore>;
   void settle(Watcher& watcher);
   bool passes_over(const Watcher& watcher) const;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/machine_caches.h"
 #include "session/monitored_cpu.h"
 
 namespace pmusim {
@@ -36,6 +37,9 @@ class Engine {
   /// Before the first block: the core begins with what a run of the program leaves in caches, TLBs and
   /// predictors. Asks now and then whether to go on. Errors: those of the program.
   virtual Result<Done, Error> warm_up(trace::Source& program, const std::function<bool()>& go_on) = 0;
+  /// Behind warm_up(), before the first block: the core's caches are those of a core of this machine, which
+  /// must outlive the engine. Nothing at levels that have no caches.
+  virtual void join(MachineCaches& machine, u32 package) = 0;
   /// A signal enters its handler.
   virtual void interrupt() = 0;
 };

@@ -25,8 +25,9 @@ std::string size_text(u32 bytes) {
   return bytes % mib == 0 ? fmt::format("{}M", bytes / mib) : fmt::format("{}K", bytes / kib);
 }
 
-/// Those of one core, which its CPUs share.
-std::vector<perfdata::Cache> caches(const CoreParameters& core, const std::string& cpus) {
+/// Those of one core, which its CPUs share, but for L3.
+std::vector<perfdata::Cache> caches(const CoreParameters& core, const std::string& cpus,
+                                    const std::string& l3_cpus) {
   struct Level {
     u32 number;
     const char* type;
@@ -42,7 +43,7 @@ std::vector<perfdata::Cache> caches(const CoreParameters& core, const std::strin
                      .ways = cache.ways,
                      .type = type,
                      .size = size_text(cache.bytes),
-                     .cpus = cpus});
+                     .cpus = number == 3 ? l3_cpus : cpus});
   return all;
 }
 
@@ -65,9 +66,14 @@ void describe(perfdata::Metadata& m, const Topology& machine) {
                             .free_kib = kib,
                             .cpus = cpu_list(cpus)});
   m.caches.clear();
-  for (const auto& [first, cpus] : cores)
-    for (perfdata::Cache& cache : caches(machine.model(first).core, cpu_list(cpus)))
-      m.caches.push_back(std::move(cache));
+  std::map<u32, u32> has_l3;  // by package: the core whose L3 it is
+  for (const auto& [first, cpus] : cores) {
+    const u32 package = machine.cpus[first].package;
+    const bool is_first = has_l3.emplace(package, first).second;
+    for (perfdata::Cache& cache :
+         caches(machine.model(first).core, cpu_list(cpus), cpu_list(packages[package])))
+      if (cache.level != 3 || is_first) m.caches.push_back(std::move(cache));
+  }
 }
 
 /// With what is not as usual.
@@ -92,7 +98,7 @@ perfdata::Metadata metadata(const Session& session, const RecordOptions& options
                                         {static_cast<u32>(perf::EventType::raw), pmu.name}},
                        .cpu_places = {{}},
                        .numa_nodes = {{.total_kib = memory_kib, .free_kib = memory_kib, .cpus = "0"}},
-                       .caches = caches(model.core, "0")};
+                       .caches = caches(model.core, "0", "0")};
   if (options.clock) m.sample_clock = perfdata::SampleClock{.id = *options.clock};
   const Topology* const machine = session.machine();
   if (machine != nullptr) describe(m, *machine);

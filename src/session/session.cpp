@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -67,6 +68,7 @@ class Session::State {
  private:
   Result<Done, Error> warm_up();
   Result<Done, Error> replay();
+  void join_caches();
   Result<trace::NextItem, Error> next_item();
   void take(const trace::Item& item);
   void finish();
@@ -80,8 +82,9 @@ class Session::State {
   std::unique_ptr<trace::Source> trace_;
   std::optional<CallTracker> calls_;
   std::vector<std::unique_ptr<Monitor>> monitors_;
-  Engines engines_;  // of each core, by its first CPU; they have the monitors
-  Engine* engine_;   // that runs
+  std::optional<MachineCaches> caches_;  // of several cores
+  Engines engines_;                      // of each core, by its first CPU; they have the monitors
+  Engine* engine_;                       // that runs
   std::optional<TaskPlacement> placement_;
   trace::ProcessStart first_;    // with a placement
   trace::NextItem read_before_;  // what has been read before run()
@@ -179,9 +182,23 @@ Result<Done, Error> Session::State::warm_up() {
 
 Result<Done, Error> Session::State::run() {
   const auto warmed = warm_up();
-  if (warmed.ok()) return replay();
+  if (warmed.ok()) {
+    join_caches();
+    return replay();
+  }
   finish();
   return warmed;
+}
+
+/// One core is as it is without a machine.
+void Session::State::join_caches() {
+  const auto is_core = [](const std::unique_ptr<Engine>& engine) { return engine != nullptr; };
+  if (std::ranges::count_if(engines_, is_core) < 2) return;
+  using Start = MachineCaches::Start;
+  caches_.emplace(options_.start == StartState::warm ? Start::warm : Start::empty);
+  caches_->enter(first_.pid);
+  for (u32 cpu = 0; cpu < engines_.size(); ++cpu)
+    if (engines_[cpu] != nullptr) engines_[cpu]->join(*caches_, options_.machine->cpus[cpu].package);
 }
 
 Result<Done, Error> Session::State::replay() {
@@ -230,6 +247,8 @@ void Session::State::on_side_band(const trace::SideBandRecord& record) {
   const u32 cpu = cpu_for(record);
   for (const auto& monitor : monitors_) monitor->on_side_band(record, cpu);
   if (cpu != cpu_) resume_on(cpu);
+  if (const auto* const to = std::get_if<trace::ThreadSwitch>(&record); to != nullptr && caches_)
+    caches_->enter(to->pid);
   if (const auto* const map = std::get_if<trace::Map>(&record); map != nullptr && on_mapping)
     on_mapping(map->mapping);
 }

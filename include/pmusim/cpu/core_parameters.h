@@ -288,6 +288,10 @@ struct CoreParameters {
   CacheGeometry l1i{32 * 1024, 8, 64, 4}, l1d{32 * 1024, 8, 64, 5}, l2{512 * 1024, 8, 64, 14},
       l3{8 * 1024 * 1024, 16, 64, 42};  ///< 0 bytes of L3: there is none
   unsigned memory_latency_cycles = 220;
+  // beyond a hit in L3, where other cores of the machine had to be asked
+  unsigned snoop_cycles = 30;                                           ///< whose copy is clean, or gone
+  unsigned modified_snoop_cycles = 36;                                  ///< that had modified the line (HITM)
+  unsigned remote_cycles = 190;                                         ///< of another package
   unsigned dtlb_entries = 64, itlb_entries = 128, stlb_entries = 1536;  ///< no STLB: 0
   unsigned stlb_latency_cycles = 7, page_walk_cycles = 30;
   unsigned dtlb_ways = 4, itlb_ways = 8, stlb_ways = 12;

@@ -272,6 +272,7 @@ struct CpuModel {
   CoreType core_type = CoreType::core;
   u32 family = 6, model = 0, stepping = 0;
   bool hybrid = false;
+  bool has_neighbours = false;  ///< of a machine with other cores, whose caches can have its lines
   /// MSR 8B[63:32]. Drivers compare it with the revision that repaired an erratum; the presets' is later than
   /// any of those.
   u32 microcode_revision = 0xFFFFFF;

@@ -347,6 +347,15 @@ enum class CacheLevel : u8 { l1, fill_buffer, l2, l3, memory };
 enum class TlbLevel : u8 { l1, l2, walk };
 enum class AccessKind : u8 { load, store };
 
+/// What an access beyond L2 found in the caches of other cores (MESIF).
+enum class Snoop : u8 {
+  none,      ///< nobody had to be asked
+  miss,      ///< a core was asked that no longer had the line
+  hit,       ///< a clean copy; the data came from elsewhere
+  forward,   ///< a clean copy, whose owner sent it
+  modified,  ///< a modified line, whose owner sent it (HITM)
+};
+
 /// One data access of a retired instruction, as the memory hierarchy answered it.
 struct MemoryAccess {
   u64 address = 0;  ///< linear
@@ -355,6 +364,8 @@ struct MemoryAccess {
   CacheLevel level = CacheLevel::l1;
   TlbLevel tlb = TlbLevel::l1;
   bool locked = false;
+  Snoop snoop = Snoop::none;
+  bool remote = false;     ///< the answer came from another package
   u32 latency_cycles = 0;  ///< dispatch to data ready
 };
 
