@@ -14,7 +14,7 @@ namespace pmusim::capi {
 namespace {
 
 /// In the order of Signal.
-constexpr std::array<std::string_view, 117> signal_names{"instruction",
+constexpr std::array<std::string_view, 123> signal_names{"instruction",
                                                          "nop",
                                                          "prefetch",
                                                          "locked",
@@ -130,6 +130,12 @@ constexpr std::array<std::string_view, 117> signal_names{"instruction",
                                                          "tx_abort_explicit",
                                                          "tx_abort_unfriendly",
                                                          "tx_abort_event",
+                                                         "load_snoop_miss",
+                                                         "load_snoop_hit",
+                                                         "load_snoop_forward",
+                                                         "load_snoop_modified",
+                                                         "load_remote_forward",
+                                                         "load_remote_modified",
                                                          "lbr_insert"};
 static_assert(signal_names.size() == static_cast<std::size_t>(Signal::count_));
 static_assert(signal_names[static_cast<unsigned>(Signal::branch)] == "branch" &&

@@ -23,6 +23,29 @@ SignalSet load_level(CacheLevel level) {
   return {};
 }
 
+SignalSet load_snoop(const MemoryAccess& access) {
+  switch (access.snoop) {
+    case Snoop::none:
+      return {};
+    case Snoop::miss:
+      return {load_snoop_miss};
+    case Snoop::hit:
+      return {load_snoop_hit};
+    case Snoop::forward:
+      return {access.remote ? load_remote_forward : load_snoop_forward};
+    case Snoop::modified:
+      return {access.remote ? load_remote_modified : load_snoop_modified};
+  }
+  return {};
+}
+
+SignalSet load_source(const MemoryAccess& access) {
+  const bool from_core = access.snoop == Snoop::forward || access.snoop == Snoop::modified;
+  if (access.level == CacheLevel::memory && from_core)  // of another package, or there is no L3
+    return SignalSet{load_l1_miss, load_l2_miss, load_l3_miss} | load_snoop(access);
+  return load_level(access.level) | load_snoop(access);
+}
+
 SignalSet store_level(CacheLevel level) {
   SignalSet signals{level == CacheLevel::l1 ? store_l1_hit : store_l1_miss};
   if (level >= CacheLevel::l3) signals.add(store_l2_miss);
@@ -44,7 +67,7 @@ SignalSet tlb_level(TlbLevel level, AccessKind kind) {
 SignalSet access_signals(const MemoryAccess& access, Lines lines) {
   SignalSet signals = tlb_level(access.tlb, access.kind);
   const bool is_load = access.kind == AccessKind::load;
-  signals = signals | (is_load ? load_level(access.level) : store_level(access.level));
+  signals = signals | (is_load ? load_source(access) : store_level(access.level));
   signals.add(is_load ? load_latency : store_latency);
   if (lines == Lines::several) signals.add(is_load ? split_load : split_store);
   return signals;

@@ -40,9 +40,21 @@ inline constexpr SignalSet address_signals{
     Signal::load_hit_hw_prefetch,
     Signal::store_forward_blocked,
     Signal::address_alias,
+    Signal::load_snoop_miss,
+    Signal::load_snoop_hit,
+    Signal::load_snoop_forward,
+    Signal::load_snoop_modified,
+    Signal::load_remote_forward,
+    Signal::load_remote_modified,
     Signal::machine_clear,
     Signal::memory_ordering_clear,
     Signal::self_modifying_clear,
+};
+
+/// What only a core with others beside it knows of its loads.
+inline constexpr SignalSet snoop_signals{
+    Signal::load_snoop_miss,     Signal::load_snoop_hit,      Signal::load_snoop_forward,
+    Signal::load_snoop_modified, Signal::load_remote_forward, Signal::load_remote_modified,
 };
 
 /// What a model never reports of an instruction of a trace. Retirements made by a user of the library can. An
@@ -56,6 +68,7 @@ inline SignalSet signals_never_raised(const CpuModel& model) {
   if (core.address_alias_cycles == 0) never.add(Signal::address_alias);
   if (core.uop_cache_lines == 0) never = never | SignalSet{Signal::dsb_miss, Signal::dsb_to_mite};
   if (!model.rtm) never = never | abort_signals | SignalSet{Signal::tx_start, Signal::tx_commit};
+  if (!model.has_neighbours) never = never | snoop_signals;
   if (model.policies.tx_conflict_every == 0) never.add(Signal::tx_abort_conflict);
   return never;
 }

@@ -82,6 +82,8 @@ constexpr std::string_view first_level = "the two parts of the first data cache 
 constexpr std::string_view all_requests = "requests of this kind are not added up by themselves";
 constexpr std::string_view bus_lock_kinds = "no lock goes to the bus here";
 
+constexpr std::string_view no_neighbours =
+    "a lone core has no other cores to snoop: a machine of several (--machine) counts it";
 constexpr std::string_view no_transactions = "this model has no transactions";
 constexpr std::string_view unknown_source = "uops of this core come from no such source";
 
@@ -431,6 +433,12 @@ std::string_view why_never_reported(const EventRule& rule, const CpuModel& model
       {Signal::memory_ordering_clear, "loads of this core pass no store that they could need"},
       {Signal::load_hit_hw_prefetch, "this core has no prefetcher of L1"},
       {Signal::address_alias, "loads of this core wait for no store at another address"},
+      {Signal::load_snoop_miss, no_neighbours},
+      {Signal::load_snoop_hit, no_neighbours},
+      {Signal::load_snoop_forward, no_neighbours},
+      {Signal::load_snoop_modified, no_neighbours},
+      {Signal::load_remote_forward, no_neighbours},
+      {Signal::load_remote_modified, no_neighbours},
       {Signal::tx_start, no_transactions},
       {Signal::tx_commit, no_transactions},
       {Signal::tx_abort, no_transactions},

@@ -6,11 +6,25 @@ namespace pmusim::pebs {
 
 namespace {
 
-constexpr SignalSet load_signals{Signal::load,          Signal::split_load,    Signal::load_l1_hit,
-                                 Signal::load_l1_miss,  Signal::load_fb_hit,   Signal::load_l2_hit,
-                                 Signal::load_l2_miss,  Signal::load_l3_hit,   Signal::load_l3_miss,
-                                 Signal::load_dram,     Signal::load_stlb_hit, Signal::load_stlb_miss,
-                                 Signal::load_dtlb_miss};
+constexpr SignalSet load_signals{Signal::load,
+                                 Signal::split_load,
+                                 Signal::load_l1_hit,
+                                 Signal::load_l1_miss,
+                                 Signal::load_fb_hit,
+                                 Signal::load_l2_hit,
+                                 Signal::load_l2_miss,
+                                 Signal::load_l3_hit,
+                                 Signal::load_l3_miss,
+                                 Signal::load_dram,
+                                 Signal::load_stlb_hit,
+                                 Signal::load_stlb_miss,
+                                 Signal::load_dtlb_miss,
+                                 Signal::load_snoop_miss,
+                                 Signal::load_snoop_hit,
+                                 Signal::load_snoop_forward,
+                                 Signal::load_snoop_modified,
+                                 Signal::load_remote_forward,
+                                 Signal::load_remote_modified};
 constexpr SignalSet store_signals{Signal::store,          Signal::split_store,    Signal::store_l1_hit,
                                   Signal::store_l1_miss,  Signal::store_stlb_hit, Signal::store_stlb_miss,
                                   Signal::store_dtlb_miss};

@@ -146,6 +146,13 @@ enum class Signal : u8 {
   tx_abort_explicit,    ///< XABORT
   tx_abort_unfriendly,  ///< an instruction that no transaction may contain: system calls, CPUID, PAUSE
   tx_abort_event,       ///< an interrupt
+  // loads that found their line in the caches of other cores, or asked for it there
+  load_snoop_miss,  ///< of load_l3_hit: the core that was asked no longer had it
+  load_snoop_hit,   ///< it has a clean copy; the data came from L3
+  load_snoop_forward,
+  load_snoop_modified,  ///< HITM
+  load_remote_forward,  ///< of load_l3_miss: from a cache of another package
+  load_remote_modified,
   // records that the LBR took in
   lbr_insert,
   count_

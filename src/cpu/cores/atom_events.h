@@ -78,6 +78,7 @@ inline constexpr std::array goldmont_load_sources{
     row("MEM_LOAD_UOPS_RETIRED.L2_HIT", 0xD1, 0x02, on(load_l2_hit)),
     row("MEM_LOAD_UOPS_RETIRED.L1_MISS", 0xD1, 0x08, on(load_l1_miss)),
     row("MEM_LOAD_UOPS_RETIRED.L2_MISS", 0xD1, 0x10, on(load_l2_miss)),
+    row("MEM_LOAD_UOPS_RETIRED.HITM", 0xD1, 0x20, on(load_snoop_modified)),
     row("MEM_LOAD_UOPS_RETIRED.DRAM_HIT", 0xD1, 0x80, on(load_dram)),
 };
 inline constexpr std::array crestmont_load_sources{

@@ -120,8 +120,7 @@ inline constexpr std::array skylake_memory_instructions{
     row("MEM_INST_RETIRED.ANY", 0xD0, 0x83, on_any({load, store})),
 };
 
-/// Where retired loads found their data. One core and one socket: an L3 hit never needs a snoop and what
-/// misses L3 comes from the local memory.
+/// Where retired loads found their data. Memory is the local one.
 inline constexpr std::array skylake_load_sources{
     row("MEM_LOAD_RETIRED.L1_HIT", 0xD1, 0x01, on(load_l1_hit)),
     row("MEM_LOAD_RETIRED.L2_HIT", 0xD1, 0x02, on(load_l2_hit)),
@@ -246,8 +245,24 @@ inline constexpr std::array skylake_off_core_requests{
     row("OFFCORE_REQUESTS.L3_MISS_DEMAND_DATA_RD", 0xB0, 0x10, on(load_l3_miss)),
     row("OFFCORE_REQUESTS.ALL_REQUESTS", 0xB0, 0x80, sum(Q::llc_references)),
 };
+/// What other cores said of them. From Ice Lake on a clean line that its owner sent counts with modified
+/// ones.
 inline constexpr std::array skylake_snoops{
-    row("MEM_LOAD_L3_HIT_RETIRED.XSNP_NONE", 0xD2, 0x08, on(load_l3_hit)),
+    row("MEM_LOAD_L3_HIT_RETIRED.XSNP_MISS", 0xD2, 0x01, on(load_snoop_miss)),
+    row("MEM_LOAD_L3_HIT_RETIRED.XSNP_HIT", 0xD2, 0x02, on_any({load_snoop_hit, load_snoop_forward})),
+    row("MEM_LOAD_L3_HIT_RETIRED.XSNP_HITM", 0xD2, 0x04, on(load_snoop_modified)),
+    row("MEM_LOAD_L3_HIT_RETIRED.XSNP_NONE", 0xD2, 0x08, on_unshared_l3_hit()),
+};
+inline constexpr std::array ice_lake_snoops{
+    row("MEM_LOAD_L3_HIT_RETIRED.XSNP_MISS", 0xD2, 0x01, on(load_snoop_miss)),
+    row("MEM_LOAD_L3_HIT_RETIRED.XSNP_NO_FWD", 0xD2, 0x02, on(load_snoop_hit)),
+    row("MEM_LOAD_L3_HIT_RETIRED.XSNP_FWD", 0xD2, 0x04, on_any({load_snoop_forward, load_snoop_modified})),
+    row("MEM_LOAD_L3_HIT_RETIRED.XSNP_NONE", 0xD2, 0x08, on_unshared_l3_hit()),
+};
+/// Of products that stand beside others on a board.
+inline constexpr std::array remote_loads{
+    row("MEM_LOAD_L3_MISS_RETIRED.REMOTE_HITM", 0xD3, 0x04, on(load_remote_modified)),
+    row("MEM_LOAD_L3_MISS_RETIRED.REMOTE_FWD", 0xD3, 0x08, on(load_remote_forward)),
 };
 
 /// All pages are 4 KiB, and no walk is given up.

@@ -22,6 +22,11 @@ constexpr EventRule on(Signal s) { return {.all = {s}}; }
 constexpr EventRule on_any(SignalSet signals) { return {.any = signals}; }
 /// Once at an instruction with one signal and not the other.
 constexpr EventRule on_but_not(Signal s, Signal other) { return {.all = {s}, .none = {other}}; }
+/// Once at a load that L3 answered and for which no other core was asked.
+constexpr EventRule on_unshared_l3_hit() {
+  return {.all = {load_l3_hit},
+          .none = {load_snoop_miss, load_snoop_hit, load_snoop_forward, load_snoop_modified}};
+}
 /// Once at a pair of a comparison and a branch that are one uop: at its second.
 constexpr EventRule on_fused_pair() { return {.all = {macro_fused, conditional}}; }
 /// As many times as the quantity says.

@@ -62,9 +62,9 @@ inline constexpr std::array golden_cove_pipeline{
 
 constexpr auto golden_cove_common_with(const auto& branches) {
   return join(fixed_three, golden_cove_clocks, architectural_cache, branches, load_latency_samples,
-              local_memory_loads, haswell_l2, l1d_replacement, golden_cove_memory, skylake_machine_clears,
-              golden_cove_pipeline, slots_not_delivered, haswell_transactions, broadwell_fp_arithmetic,
-              architectural_names, architectural_mispredicts);
+              local_memory_loads, ice_lake_snoops, remote_loads, haswell_l2, l1d_replacement,
+              golden_cove_memory, skylake_machine_clears, golden_cove_pipeline, slots_not_delivered,
+              haswell_transactions, broadwell_fp_arithmetic, architectural_names, architectural_mispredicts);
 }
 inline constexpr auto golden_cove_common =
     golden_cove_common_with(join(precise_branches, mispredicted_returns));

@@ -10,7 +10,12 @@ namespace pmusim::event_rows {
 
 inline constexpr std::array haswell_own{
     row("INST_RETIRED.X87", 0xC0, 0x02, on(x87)),
-    row("MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_NONE", 0xD2, 0x08, on(load_l3_hit)),
+    row("MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_MISS", 0xD2, 0x01, on(load_snoop_miss)),
+    row("MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HIT", 0xD2, 0x02, on_any({load_snoop_hit, load_snoop_forward})),
+    row("MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HITM", 0xD2, 0x04, on(load_snoop_modified)),
+    row("MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_NONE", 0xD2, 0x08, on_unshared_l3_hit()),
+    row("MEM_LOAD_UOPS_L3_MISS_RETIRED.REMOTE_HITM", 0xD3, 0x10, on(load_remote_modified)),
+    row("MEM_LOAD_UOPS_L3_MISS_RETIRED.REMOTE_FWD", 0xD3, 0x20, on(load_remote_forward)),
     row("MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", 0xD3, 0x01, on(load_dram)),
     row("DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK", 0x08, 0x01, sum(Q::page_walks_load)),
     row("DTLB_LOAD_MISSES.WALK_COMPLETED", 0x08, 0x0E, sum(Q::page_walks_load)),

@@ -27,7 +27,10 @@ inline constexpr std::array sandy_and_ivy_bridge{
     row("ITLB_MISSES.MISS_CAUSES_A_WALK", 0x85, 0x01, sum(Q::page_walks_instruction)),
     row("ITLB_MISSES.WALK_COMPLETED", 0x85, 0x02, sum(Q::page_walks_instruction)),
     row("ITLB_MISSES.STLB_HIT", 0x85, 0x10, on_but_not(itlb_miss, stlb_instruction_miss)),
-    row("MEM_LOAD_UOPS_LLC_HIT_RETIRED.XSNP_NONE", 0xD2, 0x08, on(load_l3_hit)),
+    row("MEM_LOAD_UOPS_LLC_HIT_RETIRED.XSNP_MISS", 0xD2, 0x01, on(load_snoop_miss)),
+    row("MEM_LOAD_UOPS_LLC_HIT_RETIRED.XSNP_HIT", 0xD2, 0x02, on_any({load_snoop_hit, load_snoop_forward})),
+    row("MEM_LOAD_UOPS_LLC_HIT_RETIRED.XSNP_HITM", 0xD2, 0x04, on(load_snoop_modified)),
+    row("MEM_LOAD_UOPS_LLC_HIT_RETIRED.XSNP_NONE", 0xD2, 0x08, on_unshared_l3_hit()),
     row("L2_LINES_IN.ANY", 0xF1, 0x07, sum(Q::l2_lines_in)),
     row("BACLEARS.ANY", 0xE6, 0x1F, on(front_end_resteer)),
 };

@@ -111,7 +111,7 @@ namespace cores::skylake_x {
 using namespace event_rows;
 
 constexpr auto table =
-    join(skylake_events, skylake_x_fp_arithmetic, shared_rows<Microarchitecture::skylake_x>());
+    join(skylake_events, remote_loads, skylake_x_fp_arithmetic, shared_rows<Microarchitecture::skylake_x>());
 constexpr Product products[] = {{6, 0x55}};
 constexpr ProductName names[] = {{"cooperlake", "cascadelake"}};
 constexpr Preset product_presets[] = {presets::skylake_x, presets::cascadelake};
