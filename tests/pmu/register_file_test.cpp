@@ -5,9 +5,9 @@
 
 #include <random>
 
-#include "pmu/sequencer.h"
 #include "pmusim/arch/debug_store.h"
 #include "pmusim/pmu/pmu.h"
+#include "tests/pmu/units.h"
 
 namespace pmusim {
 namespace {
@@ -39,13 +39,13 @@ TEST(RegisterFile, DerivedStateIsUpToDateAfterEveryWrite) {
   Values values;
   for (const CpuModel& model : cpu_models()) {
     Pmu pmu(model);
-    ASSERT_TRUE(pmu.sequencer().is_derived()) << model.name;
+    ASSERT_TRUE(PmuUnits::of(pmu).is_derived()) << model.name;
     const std::span<const Register> registers = pmu.registers().all();
     for (unsigned round = 0; round < 4; ++round) {
       for (const Register& r : registers) {
         if (r.read_only) continue;
         static_cast<void>(pmu.wrmsr(r.address, values.for_register(r)));
-        ASSERT_TRUE(pmu.sequencer().is_derived()) << model.name << " after a write of " << r.name();
+        ASSERT_TRUE(PmuUnits::of(pmu).is_derived()) << model.name << " after a write of " << r.name();
       }
     }
   }
@@ -92,7 +92,7 @@ struct Waiting {
     EXPECT_TRUE(waits()) << name;
   }
   void write(u32 address, u64 value) { ASSERT_EQ(pmu.wrmsr(address, value), Fault::none); }
-  bool waits() const { return pmu.sequencer().pebs().busy(); }
+  bool waits() const { return PmuUnits::of(pmu).pebs().busy(); }
 
   Pmu pmu;
   const u32 enable_address = pmu.model().has_arch_pebs() ? msr::V6_GP0_CFG_C + 8 : msr::PEBS_ENABLE;

@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "pmu/sequencer.h"
 #include "pmusim/arch/debug_store.h"
 #include "pmusim/pmu/pmu.h"
+#include "tests/pmu/units.h"
 #include "tests/support/fuzz_input.h"
 
 namespace pmusim {
@@ -68,7 +68,7 @@ class FuzzedCpu final : public PmiHandler {
         return rare();
     }
   }
-  void check() const { must(pmu_.sequencer().is_derived()); }
+  void check() const { must(PmuUnits::of(pmu_).is_derived()); }
 
  private:
   const Register& any_register() { return input_.pick(pmu_.registers().all()); }

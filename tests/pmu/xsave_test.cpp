@@ -5,8 +5,8 @@
 #include <cstring>
 #include <random>
 
-#include "pmu/sequencer.h"
 #include "pmusim/pmu/pmu.h"
+#include "tests/pmu/units.h"
 #include "tests/xsave/area.h"
 
 namespace pmusim::xsave_test {
@@ -137,14 +137,14 @@ u64 random_xcr0(const CpuModel& cpu, std::mt19937_64& random) {
 
 std::vector<u64> lbr_registers(Pmu& pmu) {
   std::vector<u64> values{*pmu.rdmsr(msr::ARCH_LBR_CTL)};
-  for (u32 n = 0; n < pmu.sequencer().lbr().depth(); ++n)
+  for (u32 n = 0; n < PmuUnits::of(pmu).lbr().depth(); ++n)
     for (const u32 base : {msr::ARCH_LBR_FROM_0, msr::ARCH_LBR_TO_0, msr::ARCH_LBR_INFO_0})
       values.push_back(*pmu.rdmsr(base + n));
   return values;
 }
 void randomize_lbr(Pmu& pmu, std::mt19937_64& random) {
   ASSERT_EQ(pmu.wrmsr(msr::ARCH_LBR_CTL, random() & 0x7F0007), Fault::none);
-  for (u32 n = 0; n < pmu.sequencer().lbr().depth(); ++n) {
+  for (u32 n = 0; n < PmuUnits::of(pmu).lbr().depth(); ++n) {
     ASSERT_EQ(pmu.wrmsr(msr::ARCH_LBR_FROM_0 + n, random() & bits(46, 0)), Fault::none);
     ASSERT_EQ(pmu.wrmsr(msr::ARCH_LBR_TO_0 + n, random() & bits(46, 0)), Fault::none);
     ASSERT_EQ(pmu.wrmsr(msr::ARCH_LBR_INFO_0 + n, random() & bits(15, 0)), Fault::none);

@@ -224,12 +224,10 @@ class Pmu final : public Bus {
   /// Whether the PMI handler is running.
   bool in_pmi_handler() const;
 
-  /// The units behind all this, for tests of the project itself: src/pmu/sequencer.h.
-  const Sequencer& sequencer() const { return *sequencer_; }
-
  private:
   friend class BlockRuns;
   friend class Machine;
+  friend struct PmuUnits;
   Pmu(CpuModel model, std::shared_ptr<Memory> memory, unsigned number);
   Pmu(const Pmu& other, std::shared_ptr<Memory> memory, unsigned number);  // like the other in all else
   void assign_all_but_memory(const Pmu& other);
