@@ -302,6 +302,13 @@ void Monitor::migrate(u32 cpu) {
   running_->catch_up();
 }
 
+/// With many CPUs, where lines of memory are compared by what they are of: `perf c2c` takes files without an
+/// inode for one.
+u64 Monitor::inode_of(const std::string& path) {
+  if (cpus_.size() == 1 || !path.starts_with('/')) return 0;
+  return inodes_.try_emplace(path, inodes_.size() + 1).first->second;
+}
+
 void Monitor::forget_code() {
   for (const auto& cpu : cpus_) cpu->driver().forget_code();
 }
@@ -330,6 +337,7 @@ void Monitor::on_side_band(const trace::SideBandRecord& record, u32 cpu) {
                             .page_offset = m.file_offset,
                             .protection = m.protection,
                             .flags = m.flags,
+                            .inode = s.inode_of(m.path),
                             .name = m.path,
                             .build_id = std::as_bytes(std::span(m.build_id))});
       s.forget_code();

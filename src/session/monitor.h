@@ -3,7 +3,9 @@
 #define PMUSIM_SRC_SESSION_MONITOR_H
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "pmusim/pmu/pmu.h"
@@ -102,6 +104,7 @@ class Monitor {
   void pause();
   void switch_to(const trace::ThreadSwitch& to, u32 cpu, SwitchReason reason = SwitchReason::blocked);
   void forget_code();
+  u64 inode_of(const std::string& path);
 
   const trace::ProgramView& program_;
   perf::Kernel kernel_;
@@ -115,7 +118,8 @@ class Monitor {
   perf::TscToNs clock_;
   std::unique_ptr<perf::PerfCore> perf_;
   MonitoredCpu* running_ = nullptr;
-  u32 pid_ = 0, tid_ = 0;  // running now
+  u32 pid_ = 0, tid_ = 0;              // running now
+  std::map<std::string, u64> inodes_;  // by path, in the order of their first mapping
   bool started_ = false;
   bool branches_sampled_ = false;  // by an event that has been opened
   u64 ticks_ = 0;                  // that have passed where the program runs
