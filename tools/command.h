@@ -25,6 +25,7 @@ void add_stat(CLI::App& app, CommandLine line);
 void add_record(CLI::App& app, CommandLine line);
 void add_why(CLI::App& app, CommandLine line);
 void add_mem(CLI::App& app, CommandLine line);
+void add_c2c(CLI::App& app);
 void add_run(CLI::App& app, CommandLine line);
 void add_script(CLI::App& app);
 void add_report(CLI::App& app);

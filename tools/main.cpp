@@ -30,6 +30,7 @@ void add_commands(CLI::App& app, const CommandLine& line) {
   add_record(app, line);
   add_why(app, line);
   add_mem(app, line);
+  add_c2c(app);
   add_run(app, line);
   add_script(app);
   add_report(app);

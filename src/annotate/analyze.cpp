@@ -21,24 +21,6 @@ using perf::RecordType;
 using perfdata::Reader;
 using perfdata::RecordView;
 
-/// When a record was written: its time, or its place in the file if the events do not sample time.
-u64 time_of(const RecordView& record, const perfdata::EventDescription* event, u64 order) {
-  if (event == nullptr || (event->attr.sample_type & perf::sample::TIME) == 0) return order;
-  const u64 time = perfdata::parse_sample_id(record, event->attr).time;
-  return time == perfdata::absent ? 0 : time;
-}
-
-/// Calls visit(record, number) for every record; ends with the first error of either side.
-template <class Visit>
-Result<Done, Error> for_each_record(Reader& reader, Visit visit) {
-  for (u64 order = 1;; ++order) {
-    const auto record = reader.next();
-    if (!record) return Failure(record.error());
-    if (!*record) return Done{};
-    if (auto taken = visit(**record, order); !taken) return taken;
-  }
-}
-
 struct Losses {
   u64 lost = 0, of_unknown_event = 0;
 };
@@ -156,20 +138,6 @@ void add_notes(Report& report, const Losses& losses) {
         fmt::format("{} samples belong to no event of the file and are left out", losses.of_unknown_event));
 }
 
-Result<Done, Error> learn_processes(Profile& profile, CommandHistory& commands, Reader& reader,
-                                    const Options& options) {
-  ProcessHistory history(options);
-  auto done = for_each_record(reader, [&](const RecordView& record, u64 order) {
-    const u64 time = time_of(record, reader.event_of(record), order);
-    auto taken = commands.take(record, time);
-    return taken ? history.take(record, time) : taken;
-  });
-  if (!done) return done;
-  history.tell(profile.address_spaces(), reader.build_ids());
-  commands.put_in_order();
-  return done;
-}
-
 bool is_everything(const SampleChoice& choice) {
   return choice.commands.empty() && choice.pids.empty() && choice.tids.empty() && choice.cpus.empty();
 }
@@ -189,7 +157,7 @@ Result<Report, Error> read_profile(const Reader& file, const Options& options) {
   Reader first = file.from_start(), second = file.from_start();
   Profile profile(options);
   SampleOwners owners(options.samples);
-  if (auto done = learn_processes(profile, owners.commands(), first, options); !done)
+  if (auto done = learn_processes(profile.address_spaces(), first, options, &owners.commands()); !done)
     return Failure(done.error());
   const std::vector<SampledEvent> events = sampled_events(first);
   for (const SampledEvent& event : events) profile.add_event(event);
@@ -223,13 +191,6 @@ Result<Report, Error> checked(Report report, const Reader& file, const Options& 
                                      did_you_mean(wanted, known))));
   }
   return report;
-}
-
-/// What is wrong with a record's fields is said without the file's name, what is wrong with its bytes with
-/// it.
-Error named(Error error, const std::string& file) {
-  if (!error.message.starts_with(file + ':')) error.message = fmt::format("{}: {}", file, error.message);
-  return error;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "mapped_name.h"
 #include "perfdata/sample_parser.h"
+#include "sample_owners.h"
 
 namespace pmusim::annotate {
 
@@ -158,6 +159,31 @@ unsigned logged_in_group(const perfdata::Reader& reader, u32 event) {
 }
 
 }  // namespace
+
+u64 time_of(const RecordView& record, const perfdata::EventDescription* event, u64 order) {
+  if (event == nullptr || (event->attr.sample_type & perf::sample::TIME) == 0) return order;
+  const u64 time = perfdata::parse_sample_id(record, event->attr).time;
+  return time == perfdata::absent ? 0 : time;
+}
+
+Result<Done, Error> learn_processes(symbols::AddressSpaces& spaces, perfdata::Reader& reader,
+                                    const Options& options, CommandHistory* commands) {
+  ProcessHistory history(options);
+  auto done = for_each_record(reader, [&](const RecordView& record, u64 order) {
+    const u64 time = time_of(record, reader.event_of(record), order);
+    auto taken = commands != nullptr ? commands->take(record, time) : Result<Done, Error>(Done{});
+    return taken ? history.take(record, time) : taken;
+  });
+  if (!done) return done;
+  history.tell(spaces, reader.build_ids());
+  if (commands != nullptr) commands->put_in_order();
+  return done;
+}
+
+Error named(Error error, const std::string& file) {
+  if (!error.message.starts_with(file + ':')) error.message = fmt::format("{}: {}", file, error.message);
+  return error;
+}
 
 std::vector<SampledEvent> sampled_events(const perfdata::Reader& reader) {
   std::vector<SampledEvent> events;

@@ -41,6 +41,31 @@ class ProcessHistory {
   std::map<symbols::FileIdentity, u32> file_index_;
 };
 
+class CommandHistory;
+
+/// When a record was written: its time, or its place in the file if the events do not sample time.
+u64 time_of(const perfdata::RecordView& record, const perfdata::EventDescription* event, u64 order);
+
+/// Calls visit(record, number) for every record; ends with the first error of either side.
+template <class Visit>
+Result<Done, Error> for_each_record(perfdata::Reader& reader, Visit visit) {
+  for (u64 order = 1;; ++order) {
+    const auto record = reader.next();
+    if (!record) return Failure(record.error());
+    if (!*record) return Done{};
+    if (auto taken = visit(**record, order); !taken) return taken;
+  }
+}
+
+/// Reads a file to its end for what its processes have mapped, and what its tasks were called if that is
+/// wanted. Errors: the file is broken.
+Result<Done, Error> learn_processes(symbols::AddressSpaces& spaces, perfdata::Reader& reader,
+                                    const Options& options, CommandHistory* commands = nullptr);
+
+/// What is wrong with a record's fields is said without the file's name, what is wrong with its bytes with
+/// it: the error with the name.
+Error named(Error error, const std::string& file);
+
 /// What the events of a file mean to a profile.
 std::vector<SampledEvent> sampled_events(const perfdata::Reader& reader);
 /// Names of the events whose counts the LBR logs, in the order of the fields.
