@@ -56,9 +56,9 @@ constexpr bool is_confined = true;
 
 /// Those that print what a person reads.
 bool is_paged(std::string_view name) {
-  constexpr std::string_view paged[] = {" report", " annotate",   " script",     " diff",
-                                        " why",    " mem report", " trace dump", " list",
-                                        " events", " models",     " policies",   " msr"};
+  constexpr std::string_view paged[] = {" report", " c2c report", " annotate",   " script", " diff",
+                                        " why",    " mem report", " trace dump", " list",   " events",
+                                        " models", " policies",   " msr"};
   return std::ranges::find(paged, name) != std::end(paged);
 }
 
