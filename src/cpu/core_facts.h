@@ -64,6 +64,9 @@ struct OffCoreLayout {
   /// One of these must be set as well: what snoops of other caches find for a lone core's lines, in the
   /// last-level cache and in memory. 0: the register has no such field.
   u64 hit_snoops = 0, miss_snoops = 0;
+  /// What snoops of other cores' caches bring for lines of the last-level cache: beside several cores, all of
+  /// these are asked for, or hits are not counted. 0: not known.
+  u64 all_snoops = 0;
   u64 under_way = 0;  ///< cycles in which there are such requests, not requests
 
   /// Number of the register (OFFCORE_RSP_0 and 1, OMR_0 to 3) that selects what the event counts, or nothing.

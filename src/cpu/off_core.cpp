@@ -61,6 +61,11 @@ std::optional<EventRule> off_core_rule(const OffCoreLayout& layout, u64 value) {
   return wanted.size() == 1 ? EventRule{.all = wanted} : EventRule{.any = wanted};
 }
 
+bool chooses_snoops(const OffCoreLayout& layout, u64 value) {
+  return (value & layout.any) == 0 && (value & layout.hits) != 0 &&
+         (value & layout.all_snoops) != layout.all_snoops;
+}
+
 std::string_view why_not_counted(const OffCoreLayout& layout, u64 value) {
   constexpr u64 demand = bits(2, 0);
   if ((value & layout.prefetches) != 0)

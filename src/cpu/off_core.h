@@ -11,6 +11,10 @@ namespace pmusim {
 /// program without prefetches gets such an answer on a lone core.
 std::optional<EventRule> off_core_rule(const OffCoreLayout& layout, u64 value);
 
+/// Whether it asks for some answers of other cores about lines of the last-level cache, and not for others:
+/// beside other cores these are not told apart.
+bool chooses_snoops(const OffCoreLayout& layout, u64 value);
+
 /// Why a replay cannot count all that the value asks for, or nothing. Hardware that is programmed with such a
 /// value all the same counts what `off_core_rule` says.
 std::string_view why_not_counted(const OffCoreLayout& layout, u64 value);

@@ -142,8 +142,11 @@ void take_exact_name(const CpuModel& model, const EventEncoding& selection, Even
 std::optional<std::string> off_core_refusal(const CpuModel& model, const EventEncoding& selection) {
   const auto umask = static_cast<u16>(selection.config >> 8 & 0xFF);
   if (!off_core_register(model, static_cast<u16>(selection.config & event_mask), umask)) return std::nullopt;
-  const std::string_view reason =
-      why_not_counted(core_facts(model.microarchitecture()).off_core, selection.extra);
+  const OffCoreLayout& layout = core_facts(model.microarchitecture()).off_core;
+  const std::string_view reason = model.has_neighbours && chooses_snoops(layout, selection.extra)
+                                      ? "beside other cores its answers by snoops are not told apart; choose "
+                                        "all of them, or MEM_LOAD_*.XSNP_*"
+                                      : why_not_counted(layout, selection.extra);
   if (reason.empty()) return std::nullopt;
   return fmt::format("OFFCORE_RESPONSE with {:#x} exists on {}, but {}", selection.extra, model.title,
                      reason);

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <vector>
 
 #include "command.h"
 
@@ -66,6 +67,46 @@ unsigned long hitms(const std::string& layout, const std::string& machine) {
 
 TEST(FalseSharing, CountsAsHitmsThatPaddingRemoves) {
   EXPECT_GT(hitms("neighbours", "skylake:4c"), hitms("padded", "skylake:4c") + 100);
+}
+
+TEST(FalseSharing, AnswersOfOtherCoresAddUpToTheHits) {
+  const Output output = run({pmusim(), "stat", "--machine", "skylake:4c", "--json", "-e",
+                             "mem_load_retired.l3_hit,mem_load_l3_hit_retired.xsnp_none,"
+                             "mem_load_l3_hit_retired.xsnp_miss,mem_load_l3_hit_retired.xsnp_hit,"
+                             "mem_load_l3_hit_retired.xsnp_hitm,"
+                             "cpu/event=0xb7,umask=0x1,offcore_rsp=0x3FC01C0001/",
+                             sharing("neighbours")});
+  ASSERT_EQ(output.status, 0) << output.err;
+  std::vector<unsigned long> counts;
+  const auto document = nlohmann::json::parse(output.out);
+  for (const auto& event : document["events"]) counts.push_back(event["counted"]);
+  ASSERT_EQ(counts.size(), 6u);
+  EXPECT_EQ(counts[0], counts[1] + counts[2] + counts[3] + counts[4]);
+  EXPECT_EQ(counts[0], counts[5]);
+}
+
+TEST(FalseSharing, SomeAnswersOfSnoopsAloneAreRefused) {
+  const Output output = run({pmusim(), "stat", "--machine", "skylake:4c", "-e",
+                             "cpu/event=0xb7,umask=0x1,offcore_rsp=0x1001C0001/", sharing("neighbours")});
+  EXPECT_EQ(output.status, 2);
+  EXPECT_THAT(output.err, HasSubstr("beside other cores"));
+}
+
+TEST(FalseSharing, IsTheSameByBlocksAndExactly) {
+  const auto count = [](std::vector<std::string> more) {
+    std::vector<std::string> command{pmusim(),
+                                     "stat",
+                                     "--machine",
+                                     "icelake:4c",
+                                     "-x,",
+                                     "-e",
+                                     "cycles,mem_load_l3_hit_retired.xsnp_fwd,mem_load_retired.l2_miss"};
+    command.insert(command.end(), more.begin(), more.end());
+    command.push_back(sharing("neighbours"));
+    return run(command).out + run(command).err;
+  };
+  EXPECT_EQ(count({}), count({"--exact"}));
+  EXPECT_EQ(count({}), count({"--jobs", "1"}));
 }
 
 TEST(FalseSharing, IsRefusedAsAnEventOfALoneCore) {

@@ -44,7 +44,8 @@ constexpr OffCoreLayout sandy_bridge_layout(u16 event, OffCoreLayout::Code secon
           .hit_states = bits(20, 18),
           .misses = memory.supplier,
           .hit_snoops = snoop_not_needed,
-          .miss_snoops = memory.snoops};
+          .miss_snoops = memory.snoops,
+          .all_snoops = bits(36, 32)};
 }
 inline constexpr OffCoreLayout sandy_bridge_off_core =
     sandy_bridge_layout(0xB7, {0xBB, 0x01}, sandy_bridge_prefetch_requests, {bit(22), snoop_missed});
