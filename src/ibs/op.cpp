@@ -175,7 +175,7 @@ Rows<IbsUnit> IbsUnit::op_registers() {
   };
   static constexpr Field data2_fields[] = {
       {ibs::data2::SOURCE | bits(7, 6), "data source"},
-      {bit(4), "remote node"},
+      {ibs::data2::REMOTE_NODE, "remote node"},
       {ibs::data2::HIT_OWNED, "cache line owned, not modified"},
   };
   static constexpr Field data3_fields[] = {

@@ -87,6 +87,7 @@ Outcome LinuxCore::set_period(Event& event, u64 period) {
   if (event.attr.freq && period > options_.limits.max_sample_rate)
     return refuse(EINVAL, "PERIOD: {} Hz is above perf_event_max_sample_rate {}", period,
                   options_.limits.max_sample_rate);
+  if (auto valid = event.pmu->check_period(event, period); !valid) return valid;
   event.attr.sample_period = period;
   if (!event.attr.freq) event.hw.sample_period = period;
   if (event.state != EventState::active) {

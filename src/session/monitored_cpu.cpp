@@ -97,9 +97,9 @@ void MonitoredCpu::take_extended(const ExtendedState& state) {
 
 void MonitoredCpu::handle_pmi(const InterruptFrame& frame) {
   perf_->set_time(now());
-  bool is_handled = false;  // an interrupt of the core's counters comes by itself
-  for (const auto& [type, ibs] : ibs_) is_handled = ibs->handle_nmi(frame) || is_handled;
-  if (!is_handled) driver_->handle_pmi(frame);
+  driver_->handle_pmi(frame);
+  for (const auto& [type, ibs] : ibs_)
+    if (ibs->handle_nmi(frame)) driver_->explain_interrupt();
   if (sampling_takes_time_) run_handler(frame);
 }
 

@@ -19,6 +19,7 @@
 #include "session/file_sink.h"
 #include "session/first_branch.h"
 #include "session/growing_periods.h"
+#include "session/level_filter.h"
 #include "session/monitor.h"
 #include "session/old_file.h"
 #include "session/record_sink.h"
@@ -219,15 +220,6 @@ Result<perf::Event*, KernelError> open_event(Session& session, const events::Par
   return asked;
 }
 
-/// Sampling units cannot tell levels apart. Kernels that drop samples by level are asked to, and others
-/// refuse to be asked.
-void filter_in_software(perf::Attr& attr, perf::Kernel kernel) {
-  if (has(kernel, driver::IbsDriver::level_filter()))
-    attr.config2 |= 1;  // swfilt
-  else
-    attr.exclude_kernel = attr.exclude_hv = 0;
-}
-
 /// What asks for raw data of events of which none has any is refused.
 Result<Done, Error> check_raw(const CpuModel& model, const RecordOptions& options) {
   const auto has_raw = [&](const events::ParsedEvent& event) {
@@ -305,7 +297,7 @@ class Opening {
     std::vector<perf::Event*> leaders;
     for (const events::ParsedEvent& parsed : group.events) {
       perf::Attr attr = periods_.shortened(record_attr(parsed, role_of(parsed, group), options_));
-      if (events::is_sampled_by_unit(session_.model(), attr)) filter_in_software(attr, session_.kernel());
+      filter_levels_in_software(attr, session_.model(), session_.kernel());
       if (Result<Done, Error> checked = periods_.check(parsed); !checked.ok()) return checked;
       std::vector<perf::Event*> opened;
       for (std::size_t n = 0; n < everybody.size(); ++n) {

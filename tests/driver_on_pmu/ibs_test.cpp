@@ -3,6 +3,7 @@
 // Linux has them. Figures are those of its self-tests and of its documentation.
 #include <gmock/gmock.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "driver/amd/driver.h"
@@ -290,6 +291,37 @@ TEST(IbsDataSource, SaysWhereDataCameFrom) {
   EXPECT_EQ(ibs_data_source(zen4, 0, store | address | miss | l2_miss), 0x1E29080024u);
   EXPECT_EQ(ibs_data_source(zen4, 0, 0), 0x1E05080021u);
   EXPECT_EQ(ibs_data_source(zen2, 3, load | address | miss | l2_miss | l1_tlb | l2_tlb), 0x1A51081042u);
+}
+
+TEST(IbsDataSource, CountsHopsAndNamesRemoteNodes) {
+  IbsPart zen2, zen4;
+  zen2.family = 0x17, zen2.caps = 0x3FF;
+  zen4.family = 0x19, zen4.model = 0x11, zen4.caps = 0xBFF;
+  constexpr u64 missed_all = 1 | bit(17) | bit(7) | bit(20), missed_tlb = missed_all | 4 | 8;
+  constexpr u64 remote_node = bit(4), owned = bit(5);
+  EXPECT_EQ(ibs_data_source(zen2, 2 | owned, missed_all), 0x81629088842u);
+  EXPECT_EQ(ibs_data_source(zen4, 2, missed_all), 0x83629808042u);
+  EXPECT_EQ(ibs_data_source(zen4, 5 | owned, missed_all), 0x103629090042u);
+  EXPECT_EQ(ibs_data_source(zen4, 3 | remote_node, missed_tlb), 0x103A51082042u);
+}
+
+TEST(IbsDataSource, OfJoinedMissesIsVoidOnMilan) {  // erratum 1293
+  IbsPart milan, vermeer;
+  milan.family = vermeer.family = 0x19, milan.caps = vermeer.caps = 0x3FF;
+  milan.model = 0x01, vermeer.model = 0x21;
+  constexpr u64 joined = 1 | bit(17) | bit(7) | bit(16), l2 = 2, fill_buffer = 0xC;
+  EXPECT_EQ(ibs_data_source(milan, 3, joined) >> 33 & 0xF, fill_buffer);
+  EXPECT_EQ(ibs_data_source(vermeer, 3, joined) >> 33 & 0xF, l2);
+}
+
+TEST(IbsPeriods, GivenLaterAreMultiplesOfSixteen) {
+  Ibs ibs("genoa");
+  perf::Event& event = ibs.open(Ibs::attr(type_op, 4096));
+  EXPECT_EQ(ibs.perf->set_period(event, 4099).error().error_number, EINVAL);
+  EXPECT_EQ(ibs.perf->set_period(event, 0x80).error().error_number, EINVAL);
+  EXPECT_TRUE(ibs.perf->set_period(event, 0x90).ok());
+  Ibs before("genoa", perf::Kernel::v6_12);
+  EXPECT_TRUE(before.perf->set_period(before.open(Ibs::attr(type_op, 4096)), 4099).ok());
 }
 
 TEST(IbsSampling, TellsAddressesLatenciesAndSources) {

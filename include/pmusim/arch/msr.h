@@ -285,7 +285,7 @@ inline constexpr u64 RETURN = bit(34), TAKEN = bit(35), MISPREDICTED = bit(36), 
 
 /// IbsOpData2: where data came from.
 namespace data2 {
-inline constexpr u64 SOURCE = bits(2, 0), HIT_OWNED = bit(5);
+inline constexpr u64 SOURCE = bits(2, 0), REMOTE_NODE = bit(4), HIT_OWNED = bit(5);
 inline constexpr u64 SOURCE_NONE = 0, SOURCE_CCX = 1, SOURCE_NODE_CACHE = 2, SOURCE_DRAM = 3;
 }  // namespace data2
 

@@ -197,6 +197,8 @@ class CoreDriver : public perf::PmuDriver, public PmiHandler {
   /// Where samples go. Before any event is started.
   virtual void attach(perf::SampleSink& sink) = 0;
   virtual DriverStatistics statistics() const = 0;
+  /// The cause of the NMI that it was called for last lay with another driver, too.
+  virtual void explain_interrupt() {}
   /// Whether the driver has tables for the core.
   virtual bool knows_core() const = 0;
   /// What became of every PEBS record so far; of all zeros where there is no PEBS.
@@ -255,6 +257,7 @@ class IbsDriver final : public perf::PmuDriver, public PmiHandler {
   void remove(perf::Event& event) override;
   void start(perf::Event& event, StartMode mode) override;
   void stop(perf::Event& event, StopMode mode) override;
+  Result<Done, KernelError> check_period(const perf::Event& event, u64 period) const override;
   void read(perf::Event&) override {}  // counts move at interrupts and when the event stops
   void context_switch(SwitchDirection, perf::TaskId) override {}
 

@@ -157,6 +157,8 @@ class PmuDriver {
   virtual void read(Event& event) = 0;
   /// The same of a member, as its whole group is read: its leader has been read just before.
   virtual void read_member(Event& event) { read(event); }
+  /// Whether the event may be given this period (ioctl PERIOD).
+  virtual Result<Done, KernelError> check_period(const Event&, u64 /*period*/) const { return Done{}; }
   /// A task leaves or enters the CPU: records that hardware keeps of it go with it.
   enum class SwitchDirection : u8 { out, in };
   virtual void context_switch(SwitchDirection direction, TaskId task) = 0;

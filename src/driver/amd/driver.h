@@ -49,6 +49,7 @@ class Driver final : public CoreDriver {
   void context_switch(SwitchDirection direction, perf::TaskId task) override;
 
   void handle_pmi(const InterruptFrame& frame) override;
+  void explain_interrupt() override;
 
  private:
   /// One event on the PMU, in the order in which they came.
@@ -100,6 +101,7 @@ class Driver final : public CoreDriver {
   bool in_interrupt_ = false;
   DriverStatistics statistics_;
   UnknownInterrupts unknown_;
+  bool found_nothing_ = false, was_unknown_ = false;  // by the latest interrupt
   bool window_open_ = false;  // an NMI has found something, and until then one that does not is a late one
   u64 late_until_ns_ = 0;
 };

@@ -88,7 +88,16 @@ void Driver::account(unsigned handled, u64 ip) {
     window_open_ = true;
     late_until_ns_ = now + window_ns;
   }
-  if (unknown_.note(handled, ip) && !late) ++statistics_.unhandled_interrupts;
+  found_nothing_ = handled == 0;
+  was_unknown_ = unknown_.note(handled, ip) && !late;
+  if (was_unknown_) ++statistics_.unhandled_interrupts;
+}
+
+/// An NMI that was not for this PMU is none of its interrupts.
+void Driver::explain_interrupt() {
+  unknown_.add_cause();
+  if (std::exchange(was_unknown_, false)) --statistics_.unhandled_interrupts;
+  if (std::exchange(found_nothing_, false)) --statistics_.interrupts;
 }
 
 }  // namespace pmusim::driver::amd

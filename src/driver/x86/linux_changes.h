@@ -23,6 +23,9 @@ inline constexpr Change call_stacks_of_cpu_events{Kernel::v6_15};
 inline constexpr Change ibs_software_filter{Kernel::v6_14};
 /// AMD: periods of IBS have a least one for each unit and may be any number.
 inline constexpr Change ibs_period_rules{Kernel::v6_15};
+/// AMD: IBS is switched off before an event starts on it, and each sample that software drops counts as an
+/// interrupt.
+inline constexpr Change ibs_interrupts_accounted{Kernel::v7_1};
 /// CPUID leaf 23H describes every CPU; before, those of a hybrid only.
 inline constexpr Change perfmon_ext_of_all{Kernel::v6_16};
 /// Event tables of Cougar Cove and Darkmont.

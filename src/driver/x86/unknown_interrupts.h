@@ -17,6 +17,8 @@ class UnknownInterrupts {
     handled_at_ = ip;
     return handled == 0 && !explained;
   }
+  /// Another handler of the same NMI has found one of its own.
+  void add_cause() { ++handled_before_; }
 
  private:
   unsigned handled_before_ = 0;  // by the latest interrupt, at `handled_at_`

@@ -49,24 +49,56 @@ IbsLayout op_layout(const IbsPart& part) {
                     (part.has(ibs::caps::L3_MISS_FILTER) ? o::L3_MISS_ONLY : 0)};
 }
 
-u64 level_of_source(const IbsPart& part, u64 source, bool joined) {
-  const u64 unknown =
-      joined ? mem::level_lfb | mem::level_hit | mem::number_lfb : mem::level_na | mem::number_na;
-  switch (source) {
-    case 1:
-      return part.has(ibs::caps::L3_MISS_FILTER) ? mem::level_l3 | mem::level_hit | mem::level_number(3)
-                                                 : unknown;
-    case 2:
-      return part.has(ibs::caps::L3_MISS_FILTER)
-                 ? mem::level_remote_cache1 | mem::level_hit | mem::number_any_cache | mem::remote
-                 : mem::level_l3 | mem::level_remote_cache1 | mem::level_hit | mem::number_any_cache;
-    case 3:
-      return mem::level_ram | mem::level_hit | mem::number_ram;
-    case 7:
-      return mem::level_io | mem::level_hit | mem::number_na;
-    default:
-      return unknown;
-  }
+u64 source_of(const IbsPart& part, u64 data2) {
+  return (data2 & ibs::data2::SOURCE) | (part.has(ibs::caps::L3_MISS_FILTER) ? data2 >> 3 & 0x18 : 0);
+}
+
+/// What a data source says of the level: where RmtNode is clear, and where it is set.
+struct SourceLevel {
+  u64 here = 0, remote_node = 0;
+};
+constexpr u64 one_hop = mem::remote | mem::hops(1);
+constexpr u64 io = mem::level_io | mem::level_hit | mem::number_io;
+constexpr u64 far_cache = mem::level_remote_cache2 | mem::level_hit | mem::number_any_cache | one_hop;
+constexpr SourceLevel dram{mem::level_ram | mem::level_hit | mem::number_ram,
+                           mem::level_remote_ram1 | mem::level_hit | mem::number_ram | one_hop};
+
+constexpr auto levels_until_zen3 = [] {
+  std::array<SourceLevel, 8> levels{};
+  const u64 near =
+      mem::level_l3 | mem::level_remote_cache1 | mem::level_hit | mem::number_any_cache | mem::hops(0);
+  levels[2] = {near, near};
+  levels[3] = dram;
+  levels[4] = {far_cache, far_cache};
+  levels[7] = {io, io};
+  return levels;
+}();
+constexpr auto levels_since_zen4 = [] {
+  std::array<SourceLevel, 32> levels{};
+  const u64 l3 = mem::level_l3 | mem::level_hit | mem::level_number(3);
+  const u64 near =
+      mem::level_remote_cache1 | mem::level_hit | mem::number_any_cache | mem::remote | mem::hops(0);
+  levels[1] = {l3, l3};
+  levels[2] = {near, near};
+  levels[3] = dram;
+  levels[5] = {far_cache, far_cache};
+  levels[6] = {mem::number_pmem, mem::number_pmem | one_hop};
+  levels[7] = {io, io};
+  levels[8] = {mem::number_cxl, mem::number_cxl | one_hop};
+  return levels;
+}();
+
+/// 0: a source that says nothing.
+u64 level_of_source(const IbsPart& part, u64 data2) {
+  const SourceLevel& level = part.has(ibs::caps::L3_MISS_FILTER) ? levels_since_zen4[source_of(part, data2)]
+                                                                 : levels_until_zen3[source_of(part, data2)];
+  return (data2 & ibs::data2::REMOTE_NODE) != 0 ? level.remote_node : level.here;
+}
+
+/// Of a miss of L2: where it joined another one, no source is as good as that.
+u64 level_beyond_l2(const IbsPart& part, u64 data2, bool joined) {
+  if (const u64 level = level_of_source(part, data2); level != 0) return level;
+  return joined ? mem::level_lfb | mem::level_hit | mem::number_lfb : mem::level_na | mem::number_na;
 }
 
 }  // namespace
@@ -94,19 +126,19 @@ u64 ibs_data_source(const IbsPart& part, u64 data2, u64 data3) {
   using namespace ibs::data3;
   if ((data3 & (LOAD | STORE)) == 0) return perf::data_source_na;
   const bool is_load = (data3 & LOAD) != 0, joined = (data3 & JOINED_MISS) != 0;
-  const u64 source =
-      (data2 & ibs::data2::SOURCE) | (part.has(ibs::caps::L3_MISS_FILTER) ? data2 >> 3 & 0x18 : 0);
-
+  const u64 source = source_of(part, data2);
+  // Erratum 1293: what these say of levels is void.
+  const bool is_void = part.is_milan() && (data3 & (SOFTWARE_PREFETCH | JOINED_MISS)) != 0;
   u64 level = 0;
   bool is_near = true;  // L1 or L2
   if ((data3 & bit(14)) != 0 && source != 7)
-    level = mem::level_uncached | mem::level_hit | mem::number_na;
+    level = mem::level_uncached | mem::level_hit | mem::number_uncached;
   else if ((data3 & DC_MISS) == 0)
     level = mem::level_l1 | mem::level_hit | mem::level_number(1);
-  else if ((data3 & L2_MISS) == 0)
+  else if ((data3 & L2_MISS) == 0 && !is_void)
     level = mem::level_l2 | mem::level_hit | mem::level_number(2);
   else {
-    level = level_of_source(part, is_load ? source : 0, joined);
+    level = level_beyond_l2(part, is_load && !is_void ? data2 : 0, joined);
     is_near = false;
   }
   const bool of_cache = source == 2 || (part.has(ibs::caps::L3_MISS_FILTER) && (source == 1 || source == 5));

@@ -201,10 +201,25 @@ void IbsDriver::Unit::program(const perf::Event& event, u64 hardware_period, u64
 void IbsDriver::Unit::start(perf::Event& event, StartMode) {
   if (!event.hw.stopped) return;
   event.hw.stopped = false;
-  late_interrupt_ = false;
+  keep_to_least_period(event);
   u64 period = 0;
   begin_period(event, period);
+  if (perf::has(kernel_, change::ibs_interrupts_accounted))
+    static_cast<void>(access_.wrmsr(layout_.control, 0));
   program(event, period, 0);
+}
+
+/// A frequency may ask for a shorter one.
+void IbsDriver::Unit::keep_to_least_period(perf::Event& event) const {
+  if (event.attr.freq != 0 && has_new_rules())
+    event.hw.sample_period = std::max(event.hw.sample_period, layout_.shortest_period);
+}
+
+/// Of a period that is given later: at first any multiple of 16 will do, or what lies above one.
+Outcome IbsDriver::Unit::check_period(const perf::Event& event, u64 period) const {
+  if (event.attr.freq != 0 || !has_new_rules()) return Done{};
+  if ((period & 0xF) == 0 && period >= layout_.shortest_period) return Done{};
+  return refuse(EINVAL, "PERIOD: {} is no multiple of 16 from {} on", period, layout_.shortest_period);
 }
 
 /// A sample that became valid just now has an interrupt under way, which will find nothing.
@@ -213,8 +228,7 @@ void IbsDriver::Unit::stop(perf::Event& event) {
   event.hw.stopped = true;
   late_interrupt_ = true;
   const u64 control = access_.read(layout_.control);
-  static_cast<void>(
-      access_.wrmsr(layout_.control, control & ~(layout_.enable | layout_.valid | layout_.cleared_at_stop)));
+  static_cast<void>(access_.wrmsr(layout_.control, control & ~(layout_.enable | layout_.cleared_at_stop)));
   count(event, counted(control));
 }
 
@@ -249,8 +263,9 @@ bool IbsDriver::Unit::handle(const InterruptFrame& frame) {
   count(event, side_ == IbsSide::fetch ? counted(control) : period_of(control));
   read_registers(control);
   u64 hardware_period = 0;
+  const u64 period = event.hw.last_period;
   const bool is_over = begin_period(event, hardware_period);
-  if (is_over && !sample(event, frame)) {
+  if (is_over && !sample(event, frame, period)) {
     stop(event);
     return true;
   }
@@ -300,12 +315,26 @@ void IbsDriver::Unit::describe_access(const perf::Attr& attr, perf::SampleData& 
   data.weight = latency | (is_struct ? field(value_of(ibs::OP_DATA), 31, 16) << 32 : 0);
 }
 
+/// Of a load that was asked to be slow. The unit compares in steps of 128 cycles.
+bool IbsDriver::Unit::is_fast(const perf::Attr& attr) const {
+  const u64 latency = attr.config1 & least_latency, data3 = value_of(ibs::OP_DATA3);
+  constexpr u64 missed_load = ibs::data3::LOAD | ibs::data3::DC_MISS;
+  const bool is_slow = (data3 & missed_load) == missed_load && field(data3, 47, 32) > latency;
+  return latency != 0 && part_.has(ibs::caps::LATENCY_FILTER) && !is_slow;
+}
+
+/// Of samples that come to nothing: false as for sample().
+bool IbsDriver::Unit::drop(perf::Event& event) {
+  return !perf::has(kernel_, change::ibs_interrupts_accounted) ||
+         sink_->account_interrupt(event) == perf::SampleSink::Verdict::keep;
+}
+
 /// False: the event interrupts too often, or has had its last sample.
-bool IbsDriver::Unit::sample(perf::Event& event, const InterruptFrame& frame) {
+bool IbsDriver::Unit::sample(perf::Event& event, const InterruptFrame& frame, u64 period) {
   const perf::Attr& attr = event.attr;
   constexpr u64 rip_invalid = bit(38);
   perf::SampleData data;
-  data.period = event.hw.last_period;
+  data.period = period;
   const bool has_ip = side_ == IbsSide::fetch || !part_.has(ibs::caps::RIP_INVALID) ||
                       (value_of(ibs::OP_DATA) & rip_invalid) == 0;
   const u64 ip = has_ip ? registers_[1] : frame.registers.rip;
@@ -314,17 +343,15 @@ bool IbsDriver::Unit::sample(perf::Event& event, const InterruptFrame& frame) {
     data.exact_ip = true;
     data.cpl = (ip & bit(63)) != 0 ? Cpl::kernel : Cpl::user;
   }
-  const u64 latency = attr.config1 & least_latency;
+  pmusim::Registers at_ip = frame.registers;
+  at_ip.rip = ip;
+  data.registers = &at_ip;
   if (side_ == IbsSide::op) {
     describe_access(attr, data);
-    const u64 data3 = value_of(ibs::OP_DATA3);
-    constexpr u64 missed_load = ibs::data3::LOAD | ibs::data3::DC_MISS;
-    const bool is_slow = (data3 & missed_load) == missed_load && field(data3, 47, 32) > latency;
-    if (latency != 0 && part_.has(ibs::caps::LATENCY_FILTER) && !is_slow)
-      return sink_->account_interrupt(event) == perf::SampleSink::Verdict::keep;
+    if (is_fast(attr)) return drop(event);
   }
   // Erratum 1197: a fetch at address 0 did not happen.
-  if (side_ == IbsSide::fetch && part_.is_zen3() && ip == 0) return true;
+  if (side_ == IbsSide::fetch && part_.is_milan() && ip == 0) return drop(event);
   if (is_left_out(attr, ip)) return sink_->account_interrupt(event) == perf::SampleSink::Verdict::keep;
 
   std::array<std::byte, sizeof(u32) + sizeof(Registers)> raw;
@@ -336,7 +363,9 @@ bool IbsDriver::Unit::sample(perf::Event& event, const InterruptFrame& frame) {
       store_word(raw.data() + sizeof caps + n * sizeof(u64), registers_[n]);
     data.raw = std::span(raw).first(bytes);
   }
-  return sink_->overflow(event, data, frame) == perf::SampleSink::Verdict::keep;
+  const bool goes_on = sink_->overflow(event, data, frame) == perf::SampleSink::Verdict::keep;
+  keep_to_least_period(event);
+  return goes_on;
 }
 
 // --- the driver
@@ -358,5 +387,8 @@ bool IbsDriver::add(perf::Event& event) { return unit_->add(event); }
 void IbsDriver::remove(perf::Event& event) { unit_->remove(event); }
 void IbsDriver::start(perf::Event& event, StartMode mode) { unit_->start(event, mode); }
 void IbsDriver::stop(perf::Event& event, StopMode) { unit_->stop(event); }
+Outcome IbsDriver::check_period(const perf::Event& event, u64 period) const {
+  return unit_->check_period(event, period);
+}
 
 }  // namespace pmusim::driver

@@ -30,6 +30,8 @@ struct IbsPart {
   static IbsPart of(Bus& bus);
   bool has(u32 capability) const { return (caps & capability) != 0; }
   bool is_zen3() const { return family == 0x19 && !has(ibs::caps::L3_MISS_FILTER); }
+  /// Zen 3 of servers, of which errata 1197 and 1293 are.
+  bool is_milan() const { return family == 0x19 && model < 0x10; }
 };
 
 IbsLayout layout_of(IbsSide side, const IbsPart& part);
@@ -53,6 +55,7 @@ class IbsDriver::Unit {
   void remove(perf::Event& event);
   void start(perf::Event& event, StartMode mode);
   void stop(perf::Event& event);
+  Result<Done, KernelError> check_period(const perf::Event& event, u64 period) const;
 
  private:
   using Registers = std::array<u64, 9>;
@@ -69,8 +72,11 @@ class IbsDriver::Unit {
   u64 period_of(u64 control) const;
   u64 counted(u64 control) const;
   void read_registers(u64 control);
-  bool sample(perf::Event& event, const InterruptFrame& frame);
+  bool sample(perf::Event& event, const InterruptFrame& frame, u64 period);
   bool is_left_out(const perf::Attr& attr, u64 ip) const;
+  bool is_fast(const perf::Attr& attr) const;
+  bool drop(perf::Event& event);
+  void keep_to_least_period(perf::Event& event) const;
   void describe_access(const perf::Attr& attr, perf::SampleData& data) const;
   u64 value_of(u32 address) const;
 
