@@ -31,7 +31,7 @@ done <objects
 ld -r -z noexecstack -T "$here/kernel.lds" -o "$work/linked.o" "${kernel[@]}" glue_*.o
 
 # What nobody gives becomes a function that says its name. The C library has the rest.
-libc=' memcmp memmove memcpy memset strchr strcpy strlen strsep snprintf sprintf vsnprintf '
+libc=' memcmp memmove memcpy memset strchr strcmp strcpy strlen strsep snprintf sprintf vsnprintf '
 {
   nm -u "$work/linked.o" | awk '{print $2}' | while read -r name; do
     case "$name" in host_* | __start_* | __stop_* | BUG_func) continue ;; esac

@@ -366,8 +366,9 @@ int __register_nmi_handler(unsigned type, struct nmiaction* action) {
 void unregister_nmi_handler(unsigned type, const char* name) {
   struct nmiaction *action, *next;
   if (type != NMI_LOCAL) return;
-  list_for_each_entry_safe(action, next, &nmi_actions, list) if (!strcmp(action->name, name))
-      list_del_init(&action->list);
+  list_for_each_entry_safe(action, next, &nmi_actions, list) {
+    if (!strcmp(action->name, name)) list_del_init(&action->list);
+  }
 }
 
 void linux_pmi(const struct kernel_frame* frame) {

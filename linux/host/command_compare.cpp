@@ -42,7 +42,8 @@ struct Tally {
 /// One line for each difference, "KIND\tREASON\tTEXT"; "absent" or "refused" where nothing could be compared.
 std::string compare_cell(const CompareOptions& options, const CpuModel& model, const Setup& setup,
                          const std::vector<KnownDifference>& known) {
-  if (linux_release() < setup.since_release) return "absent";
+  if (linux_release() < setup.since_release || setup.vendor.value_or(model.vendor) != model.vendor)
+    return "absent";
   const auto asked = options_of(setup, model);
   if (!asked.ok()) return "absent";
   const Outcome kernel = value_or_fail(kernel_outcome(options.trace, model, setup, *asked));

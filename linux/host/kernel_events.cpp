@@ -5,7 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "events/sampling_pmus.h"
 #include "glue/interface.h"
+#include "host/machine.h"
 
 namespace pmusim::linux_driver {
 
@@ -24,6 +26,12 @@ KernelError open_refusal(long error) {
 
 unsigned long address_of(const void* object) { return reinterpret_cast<unsigned long>(object); }
 
+/// The kernel's own number of ibs_fetch or ibs_op.
+void number_sampling_pmu(perf::Attr& attr) {
+  for (const events::SamplingPmu& pmu : events::sampling_pmus(KernelMachine::present().model()))
+    if (attr.type == pmu.type) attr.type = static_cast<u32>(linux_named_pmu_type(pmu.name.data()));
+}
+
 /// Generic events of a hybrid's other core type name their PMU.
 void name_pmu(perf::Attr& attr) {
   const u32 type = linux_pmu_type();
@@ -36,6 +44,7 @@ void name_pmu(perf::Attr& attr) {
 }  // namespace
 
 Result<KernelEvent, KernelError> KernelEvent::open(perf::Attr attr, int leader, CountedTask counted) {
+  number_sampling_pmu(attr);
   name_pmu(attr);
   const int descriptor = linux_open(&attr, attr.size, counted.pid, counted.cpu, leader, 0);
   if (descriptor < 0) return Failure(open_refusal(descriptor));

@@ -43,7 +43,7 @@ bool is_scripted(const Setup& setup) {
 Result<Done, Error> run_script(Outcome& outcome, WatchedProgram& program, const Setup& setup,
                                const RecordOptions& options) {
   const auto events = events_of_kernel();
-  Script script(*events, setup, options, outcome);
+  Script script(*events, KernelMachine::present().model(), setup, options, outcome);
   script.begin();
   if (outcome.refusal) return Done{};
   program.on_pause([&] { script.pause(KernelMachine::present().now()); });
@@ -59,7 +59,7 @@ Result<Done, Error> run_script(Outcome& outcome, WatchedProgram& program, const 
 Result<Done, Error> run_script(Outcome& outcome, Session& session, const Setup& setup,
                                const RecordOptions& options) {
   const auto events = events_of(session);
-  Script script(*events, setup, options, outcome);
+  Script script(*events, session.model(), setup, options, outcome);
   script.begin();
   if (outcome.refusal) return Done{};
   session.on_pause([&] { script.pause(session.now()); });

@@ -23,15 +23,16 @@ struct Setup {
   u64 period = 0, frequency = 0;
   u64 branches = 0;
   u64 interrupt_registers = 0;
-  bool call_graph = false, addresses = false, weight = false;
+  bool call_graph = false, addresses = false, weight = false, raw = false;
   enum class Whose : u8 { cpu, task };
   Whose whose = Whose::cpu;  ///< events of the CPU, or of the first task and whoever it starts
   bool operated = false;     ///< events are read, switched, given other periods and closed as ticks pass
   /// Not by way of a recording, which leaves out what is sampled before the first branch of a stack.
   bool scripted = false;
-  unsigned since_release = 0;  ///< of the kernels that have it: 6 << 8 | 16
+  unsigned since_release = 0;      ///< of the kernels that have it: 6 << 8 | 16
+  std::optional<Vendor> vendor{};  ///< whose models alone have it
 };
-/// The set-ups of `compare`.
+/// The set-ups of `compare`, those of AMD's models alone at the end.
 const std::vector<Setup>& setups();
 
 /// A core of so many MHz, whose time-stamp counter stays as it is: a short program lasts for many ticks.

@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "host/kernel_events.h"
+#include "host/outcome.h"
+#include "session/level_filter.h"
 
 namespace pmusim::linux_driver {
 
@@ -66,6 +68,7 @@ Result<Done, Error> RecordedEvents::open_group(const events::EventGroup& group, 
   for (const events::ParsedEvent& parsed : group.events) {
     perf::Attr attr = record_attr(parsed, recording_role(parsed, group), options);
     if (events_.empty()) attr = with_side_band(attr, options);
+    filter_levels_in_software(attr, KernelMachine::present().model(), emulated_release());
     auto event = open_event(parsed, attr, leader);
     if (!event.ok()) return Failure(refusal(parsed, event.error()));
     if (leader < 0) leader = event->descriptor();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "host/script.h"
 
+#include "session/level_filter.h"
+
 namespace pmusim::linux_driver {
 
 namespace {
@@ -40,7 +42,9 @@ Result<Done, KernelError> Script::open_all() {
   for (const events::EventGroup& group : options_.events) {
     std::optional<std::size_t> leader;
     for (const events::ParsedEvent& event : group.events) {
-      const auto opened = events_.open(attr_of(event, group, setup_, options_), leader, counted);
+      perf::Attr attr = attr_of(event, group, setup_, options_);
+      filter_levels_in_software(attr, model_, emulated_release());
+      const auto opened = events_.open(attr, leader, counted);
       if (!opened.ok()) return opened;
       if (!leader) leader = events_.size() - 1;
     }

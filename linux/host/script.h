@@ -10,8 +10,9 @@ namespace pmusim::linux_driver {
 /// What is done with the events of a set-up while the program runs, the same to either driver.
 class Script {
  public:
-  Script(DriverEvents& events, const Setup& setup, const RecordOptions& options, Outcome& outcome)
-      : events_(events), setup_(setup), options_(options), outcome_(outcome) {}
+  Script(DriverEvents& events, const CpuModel& model, const Setup& setup, const RecordOptions& options,
+         Outcome& outcome)
+      : events_(events), model_(model), setup_(setup), options_(options), outcome_(outcome) {}
 
   /// Before the program: events of the CPU are opened.
   void begin() {
@@ -37,6 +38,7 @@ class Script {
   }
 
   DriverEvents& events_;
+  const CpuModel& model_;
   const Setup& setup_;
   const RecordOptions& options_;
   Outcome& outcome_;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include "host/setups.h"
+
 #include "events/resolve.h"
-#include "host/outcome.h"
 
 namespace pmusim::linux_driver {
 
-const std::vector<Setup>& setups() {
+namespace {
+
+std::vector<Setup> common_setups() {
   using namespace perf::branch;
-  constexpr u64 general_registers = 0xff0fff;
   constexpr unsigned newest = 7 << 8 | 3;
-  static const std::vector<Setup> all{
+  return {
       {.name = "count",
        .text = "events that count",
        .events = "instructions:u,branches:u,branch-misses:u",
@@ -322,10 +324,13 @@ const std::vector<Setup>& setups() {
        .samples = false,
        .since_release = newest},
   };
-  return all;
 }
 
-namespace {
+std::vector<Setup> all_setups() {
+  std::vector<Setup> all = common_setups();
+  for (Setup& setup : amd_setups()) all.push_back(std::move(setup));
+  return all;
+}
 
 Result<Done, Error> in_core_model(const perf::Attr& attr, const CpuModel& model) {
   if (!events::is_pmu_event(attr)) return Done{};
@@ -335,6 +340,11 @@ Result<Done, Error> in_core_model(const perf::Attr& attr, const CpuModel& model)
 }
 
 }  // namespace
+
+const std::vector<Setup>& setups() {
+  static const std::vector<Setup> all = all_setups();
+  return all;
+}
 
 Result<RecordOptions, Error> options_of(const Setup& setup, const CpuModel& model) {
   auto events = events::parse_events(setup.events, model);
@@ -350,6 +360,7 @@ Result<RecordOptions, Error> options_of(const Setup& setup, const CpuModel& mode
   options.call_graph_lbr = setup.call_graph;
   options.addresses = setup.addresses;
   options.weight = setup.weight;
+  options.raw = setup.raw;
   return options;
 }
 
