@@ -2,6 +2,7 @@
 #ifndef PMUSIM_SRC_PERF_CONTEXT_H
 #define PMUSIM_SRC_PERF_CONTEXT_H
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -59,13 +60,22 @@ class Context {
 
   bool has_events() const { return !pinned_.empty() || !flexible_.empty(); }
 
-  unsigned lists_on = 0;          ///< lists that had their turn: what of them is off found no room
-  bool rotate_necessary = false;  ///< a flexible group found no room
+  /// Places of the PMUs that events of the context have come to, in the order in which they have their turn:
+  /// of a CPU the newest first, of a task by number (Linux: pmu_ctx_list).
+  const std::vector<u32>& pmus() const { return pmus_; }
+  void come_to(u32 place) {
+    if (std::ranges::find(pmus_, place) != pmus_.end()) return;
+    pmus_.insert(task_ == nullptr ? pmus_.begin() : std::ranges::upper_bound(pmus_, place), place);
+  }
+
+  unsigned lists_on = 0;  ///< lists that had their turn: what of them is off found no room
+  u64 rotates = 0;        ///< PMUs on which a flexible group found no room, bits by place
 
  private:
   std::vector<Event*>& list_of(const Event& leader) { return leader.attr.pinned ? pinned_ : flexible_; }
   Task* task_;
   std::vector<Event*> pinned_, flexible_;
+  std::vector<u32> pmus_;
   std::shared_ptr<const void> lineage_;
   u64 time_ = 0, since_ = 0;
   const u64* clock_ = nullptr;

@@ -94,12 +94,11 @@ Outcome LinuxCore::set_period(Event& event, u64 period) {
     event.hw.period_left = 0;
     return Done{};
   }
-  Pmus& pmus = cpu_of(event).pmus;
-  pmus.disable();
+  event.pmu->disable();
   event.pmu->stop(event, PmuDriver::StopMode::update);
   event.hw.period_left = 0;
   event.pmu->start(event, PmuDriver::StartMode::reload);
-  pmus.enable();
+  event.pmu->enable();
   return Done{};
 }
 

@@ -212,6 +212,7 @@ void LinuxCore::install(Event& event, Event* leader) {
     leader->siblings.push_back(&event);
   else
     event.context->add(event);
+  event.context->come_to(turn_of(*event.leader));
   const bool off = event.state < EventState::inactive || event.leader->state < EventState::inactive;
   if (event.context->on_cpu() && !(off && has_others)) reschedule(event);
 }

@@ -140,9 +140,10 @@ void LinuxCore::exit(u32 tid) {
 /// The events of a task that ends leave the PMU together, and with them the samples that hardware still holds
 /// of it. Those of the CPU stay, and samples come out with the switch that follows.
 void LinuxCore::leave_with_samples(CpuContext& cpu) {
-  cpu.pmus.disable();
+  const std::vector<u32> pmus = cpu.scheduler.task()->pmus();
+  cpu.pmus.disable(pmus);
   cpu.scheduler.task_leaves();
-  cpu.pmus.enable();
+  cpu.pmus.enable(pmus);
 }
 
 /// An inherited event folds its counts into the original and is gone; an opened one stays for its reader.
@@ -233,26 +234,27 @@ void LinuxCore::switch_to(CpuContext& cpu, u32 tid, SwitchReason reason) {
   const bool stays = leaves && comes && has_same_events(*previous->context, *next->context);
   if (!leaves) cpu.pmus.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
   emit_switch(cpu, previous, next, out);
+  const std::vector<u32> left = leaves ? previous->context->pmus() : std::vector<u32>{};
   if (leaves) {
-    cpu.pmus.disable();
+    cpu.pmus.disable(left);
     cpu.pmus.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
   }
   if (stays)
     exchange_contexts(*previous, *next);
   else
     cpu.scheduler.task_leaves();
-  if (leaves) cpu.pmus.enable();
+  cpu.pmus.enable(left);
   cpu.current = next;
   if (previous) previous->on = nullptr;
   if (next) {
     next->on = next->last = &cpu;
     next->has_run = true;
   }
-  if (comes) cpu.pmus.disable();
+  if (comes) cpu.pmus.disable(next->context->pmus());
   if (!stays) cpu.scheduler.task_comes(next ? next->context.get() : nullptr);
   if (comes) {
     cpu.pmus.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
-    cpu.pmus.enable();
+    cpu.pmus.enable(next->context->pmus());
   }
   emit_switch(cpu, next, previous, 0);
   if (!comes) cpu.pmus.context_switch(PmuDriver::SwitchDirection::in, id_of(next));

@@ -39,12 +39,6 @@ namespace {
 
 bool is_steered(const Event& event) { return event.attr.freq != 0 && event.is_sampling(); }
 
-bool has_steered(const Context& context) {
-  return std::ranges::any_of(context.events(), [](const Event* event) {
-    return event->state == EventState::active && is_steered(*event);
-  });
-}
-
 }  // namespace
 
 /// Unthrottles, steers frequencies, and gives other events their turn. The PMU runs on where there is none.
@@ -52,7 +46,8 @@ void LinuxCore::tick(CpuContext& cpu) {
   ++cpu.ticks;
   const bool throttled_one = std::exchange(cpu.throttled_since_tick, false);
   for (Context* const context : {&cpu.context(), cpu.scheduler.task()})
-    if (context != nullptr && (throttled_one || has_steered(*context))) tick(cpu, *context);
+    for (const u32 place : context != nullptr ? context->pmus() : std::vector<u32>{})
+      tick(cpu, *context, place, throttled_one);
   for (const auto& event : events_)
     if (event->mapped && &cpu_of(*event) == &cpu) update_page(*event);
   if (cpu.ticks % options_.rotation_ticks == 0) cpu.scheduler.rotate();
@@ -60,16 +55,20 @@ void LinuxCore::tick(CpuContext& cpu) {
 
 /// Leaders only: members of groups are not steered by ticks, and where a member was throttled alone it stays
 /// so until its group comes back (Linux: perf_adjust_freq_unthr_events).
-void LinuxCore::tick(CpuContext& cpu, Context& context) {
-  const std::vector<Event*> events = context.events();
-  if (std::ranges::none_of(events, [](const Event* e) { return e->state == EventState::active; })) return;
-  cpu.pmus.disable();
-  for (Event* const event : events) {
+void LinuxCore::tick(CpuContext& cpu, Context& context, u32 place, bool throttled_one) {
+  std::vector<Event*> active;
+  for (Event* const event : context.events())
+    if (event->state == EventState::active && turn_of(*event->leader) == place) active.push_back(event);
+  if (active.empty() ||
+      !(throttled_one || std::ranges::any_of(active, [](const Event* e) { return is_steered(*e); })))
+    return;
+  cpu.pmus.disable({&place, 1});
+  for (Event* const event : active) {
     if (!event->is_leader() || event->state != EventState::active) continue;
     if (event->hw.interrupts == throttled) unthrottle(cpu, *event);
     if (is_steered(*event)) adjust_on_tick(*event);
   }
-  cpu.pmus.enable();
+  cpu.pmus.enable({&place, 1});
 }
 
 /// In frequency mode the tick restarts the event anyway.

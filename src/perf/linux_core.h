@@ -168,7 +168,7 @@ class LinuxCore final : public PerfCore {
 
   // ticks (core_ticks.cpp)
   void tick(CpuContext& cpu);
-  void tick(CpuContext& cpu, Context& context);
+  void tick(CpuContext& cpu, Context& context, u32 place, bool throttled_one);
   void adjust_period(Event& event, u64 ns, u64 count);
   void adjust_on_tick(Event& event);
   void run_deferred(CpuContext& cpu);

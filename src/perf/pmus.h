@@ -3,6 +3,7 @@
 #define PMUSIM_SRC_PERF_PMUS_H
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "pmusim/perf/driver.h"
@@ -32,11 +33,13 @@ class Pmus {
   std::size_t size() const { return all_.size(); }
   PmuDriver* operator[](std::size_t place) const { return all_[place]; }
 
-  void disable() {
-    for_each([](PmuDriver& driver) { driver.disable(); });
+  void disable(std::span<const u32> places) {
+    for (const u32 place : places)
+      if (all_[place] != nullptr) all_[place]->disable();
   }
-  void enable() {
-    for_each([](PmuDriver& driver) { driver.enable(); });
+  void enable(std::span<const u32> places) {
+    for (const u32 place : places)
+      if (all_[place] != nullptr) all_[place]->enable();
   }
   void context_switch(PmuDriver::SwitchDirection direction, TaskId task) {
     for_each([&](PmuDriver& driver) { driver.context_switch(direction, task); });

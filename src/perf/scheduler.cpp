@@ -45,19 +45,21 @@ void Scheduler::group_off(Event& leader) {
 }
 
 void Scheduler::take_off(Event& event) {
-  pmus_.disable();
+  const u32 place = turn_of(*event.leader);
+  pmus_.disable({&place, 1});
   if (event.is_leader())
     group_off(event);
   else
     event_off(event, EventState::inactive);
-  pmus_.enable();
+  pmus_.enable({&place, 1});
 }
 
 void Scheduler::take_off_alone(Event& event) {
   if (event.state != EventState::active) return;
-  pmus_.disable();
+  const u32 place = turn_of(*event.leader);
+  pmus_.disable({&place, 1});
   event_off(event, EventState::inactive);
-  pmus_.enable();
+  pmus_.enable({&place, 1});
 }
 
 /// A member that is off, or in error, does not keep its group from going on.
@@ -114,6 +116,8 @@ u32 hardware_of(const Event& leader) {
   return found != leader.siblings.end() ? (*found)->pmu_place : pmu_place::SOFTWARE;
 }
 
+u32 turn_of(const Event& leader) { return std::max(hardware_of(leader), pmu_place::CORE); }
+
 bool Scheduler::is_here(const Event& leader) const {
   return (leader.cpu == -1 || leader.cpu == number_) && pmus_[hardware_of(leader)] != nullptr;
 }
@@ -132,42 +136,58 @@ bool Scheduler::may_go_on(const Event& leader) {
   return !leader.attr.exclusive || use.active == 0;
 }
 
-void Scheduler::list_on(std::vector<Event*>& leaders, Context& context) {
-  for (Use& use : uses_) use.full = false;
+void Scheduler::list_on(std::vector<Event*>& leaders, Context& context, u32 place) {
+  use_of(place).full = false;
   for (Event* leader : leaders) {
-    if (leader->state != EventState::inactive || !is_here(*leader)) continue;
+    if (turn_of(*leader) != place || leader->state != EventState::inactive || !is_here(*leader)) continue;
     if (may_go_on(*leader) && group_on(*leader) == Fit::yes) continue;
-    use_of(hardware_of(*leader)).full = true;
+    use_of(place).full = true;
     if (leader->attr.pinned) {
       update_times(*leader);
       leader->state = EventState::error;
     } else {
-      context.rotate_necessary = true;
+      context.rotates |= bit(place);
     }
   }
 }
 
-void Scheduler::lists_off(Context& context, unsigned lists) {
+void Scheduler::lists_off(Context& context, unsigned lists, Places places) {
   context.lists_on &= ~lists;
-  if ((lists & list::PINNED) != 0)
-    for (Event* leader : context.pinned()) group_off(*leader);
-  if ((lists & list::FLEXIBLE) == 0) return;
-  context.rotate_necessary = false;
-  for (Event* leader : context.flexible()) group_off(*leader);
-}
-
-void Scheduler::list_on(Context& context, unsigned list) {
-  if ((context.lists_on & list) != 0) return;
-  context.lists_on |= list;
-  list_on(list == list::PINNED ? context.pinned() : context.flexible(), context);
-}
-
-void Scheduler::all_on() {
-  for (const unsigned list : {list::PINNED, list::FLEXIBLE}) {
-    list_on(cpu_, list);
-    if (task_) list_on(*task_, list);
+  const auto off = [this](std::vector<Event*>& leaders, u32 place) {
+    for (Event* leader : leaders)
+      if (turn_of(*leader) == place) group_off(*leader);
+  };
+  for (const u32 place : places) {
+    if ((lists & list::PINNED) != 0) off(context.pinned(), place);
+    if ((lists & list::FLEXIBLE) == 0) continue;
+    context.rotates &= ~bit(place);
+    off(context.flexible(), place);
   }
 }
+
+void Scheduler::list_on(Context& context, unsigned list, Places places) {
+  if ((context.lists_on & list) != 0) return;
+  context.lists_on |= list;
+  for (const u32 place : places)
+    list_on(list == list::PINNED ? context.pinned() : context.flexible(), context, place);
+}
+
+void Scheduler::all_on(Places of_cpu, Places of_task) {
+  for (const unsigned list : {list::PINNED, list::FLEXIBLE}) {
+    list_on(cpu_, list, of_cpu);
+    if (task_) list_on(*task_, list, of_task);
+  }
+}
+
+/// Those of them that `changed` is about, where all of it is about one.
+namespace {
+std::vector<u32> concerned(const std::vector<u32>& places, std::span<Event* const> changed) {
+  const u32 place = turn_of(*changed.front()->leader);
+  if (!std::ranges::all_of(changed, [&](const Event* e) { return turn_of(*e->leader) == place; }))
+    return places;
+  return std::ranges::find(places, place) == places.end() ? std::vector<u32>{} : std::vector{place};
+}
+}  // namespace
 
 void Scheduler::reschedule(std::span<Event* const> changed) {
   if (std::ranges::none_of(changed,
@@ -180,11 +200,15 @@ void Scheduler::reschedule(std::span<Event* const> changed) {
     any |= lists;
   }
   if (of_cpu == 0 && any == list::ALL) of_cpu = list::FLEXIBLE;  // pinned events of a task come before them
-  pmus_.disable();
-  if (task_) lists_off(*task_, any);
-  lists_off(cpu_, of_cpu);
-  all_on();
-  pmus_.enable();
+  const std::vector<u32> cpus = concerned(cpu_.pmus(), changed);
+  const std::vector<u32> tasks = task_ ? concerned(task_->pmus(), changed) : std::vector<u32>{};
+  pmus_.disable(cpus);
+  pmus_.disable(tasks);
+  if (task_) lists_off(*task_, any, tasks);
+  lists_off(cpu_, of_cpu, cpus);
+  all_on(cpus, tasks);
+  pmus_.enable(cpus);
+  pmus_.enable(tasks);
 }
 
 /// Nothing has to make room for software events.
@@ -195,7 +219,7 @@ void Scheduler::software_on(std::span<Event* const> changed) {
 
 void Scheduler::task_leaves() {
   if (!task_) return;
-  lists_off(*task_, list::ALL);
+  lists_off(*task_, list::ALL, task_->pmus());
   task_->leave();
   task_ = nullptr;
 }
@@ -205,33 +229,46 @@ void Scheduler::task_comes(Context* task) {
   if (!task_) return;
   task_->enter(clock_);
   if (!task_->has_events()) return;
-  if (!task_->pinned().empty()) lists_off(cpu_, list::FLEXIBLE);
-  all_on();
+  const bool has_pinned = !task_->pinned().empty();
+  if (has_pinned) pmus_.disable(cpu_.pmus());
+  if (has_pinned) lists_off(cpu_, list::FLEXIBLE, cpu_.pmus());
+  all_on(cpu_.pmus(), task_->pmus());
+  if (has_pinned) pmus_.enable(cpu_.pmus());
 }
 
 /// They leave in the order in which they came, and the turn changes while they are off (Linux:
 /// perf_rotate_context).
 bool Scheduler::rotate() {
-  const bool of_cpu = cpu_.rotate_necessary, of_task = task_ && task_->rotate_necessary;
+  bool moved = false;
+  for (u32 place = pmu_place::CORE; place < pmus_.size(); ++place) moved = rotate(place) || moved;
+  return moved;
+}
+
+bool Scheduler::rotate(u32 place) {
+  const bool of_cpu = (cpu_.rotates & bit(place)) != 0, of_task = task_ && (task_->rotates & bit(place)) != 0;
   if (!of_cpu && !of_task) return false;
-  Event* const next_of_cpu = of_cpu ? next_to_wait(cpu_) : nullptr;
-  Event* const next_of_task = of_task ? next_to_wait(*task_) : nullptr;
-  pmus_.disable();
-  if (task_) lists_off(*task_, list::FLEXIBLE);
-  if (of_cpu) lists_off(cpu_, list::FLEXIBLE);
+  Event* const next_of_cpu = of_cpu ? next_to_wait(cpu_, place) : nullptr;
+  Event* const next_of_task = of_task ? next_to_wait(*task_, place) : nullptr;
+  const Places here(&place, 1);
+  pmus_.disable(here);
+  if (task_) lists_off(*task_, list::FLEXIBLE, here);
+  if (of_cpu) lists_off(cpu_, list::FLEXIBLE, here);
   put_last(cpu_, next_of_cpu);
   if (task_) put_last(*task_, next_of_task);
-  all_on();
-  pmus_.enable();
+  all_on(here, here);
+  pmus_.enable(here);
   return true;
 }
 
 /// The leader of the group that has been on longest; where none is on, of the first.
-Event* Scheduler::next_to_wait(Context& context) {
-  const auto& leaders = context.flexible();
-  const auto active = std::ranges::find_if(leaders, [](Event* e) { return e->state == EventState::active; });
-  if (active != leaders.end()) return *active;
-  return leaders.empty() ? nullptr : leaders.front();
+Event* Scheduler::next_to_wait(Context& context, u32 place) {
+  Event* first = nullptr;
+  for (Event* const leader : context.flexible()) {
+    if (turn_of(*leader) != place) continue;
+    if (leader->state == EventState::active) return leader;
+    if (first == nullptr) first = leader;
+  }
+  return first;
 }
 
 void Scheduler::put_last(Context& context, Event* leader) {

@@ -14,6 +14,8 @@ namespace pmusim::perf {
 inline bool is_hardware(const Event& event) { return event.pmu_place != pmu_place::SOFTWARE; }
 /// The place of the PMU that counts the group's hardware events; SOFTWARE if it has none.
 u32 hardware_of(const Event& leader);
+/// The place of the PMU among whose groups it has its turn: the kernel's own events have it among the core's.
+u32 turn_of(const Event& leader);
 
 /// Puts event groups of one CPU's and of its current task's context on its PMUs and takes them off.
 ///
@@ -51,13 +53,16 @@ class Scheduler {
 
  private:
   enum class Fit : u8 { yes, no };
-  void lists_off(Context& context, unsigned lists);
-  void list_on(Context& context, unsigned list);
-  void all_on();
+  /// On these PMUs.
+  using Places = std::span<const u32>;
+  void lists_off(Context& context, unsigned lists, Places places);
+  void list_on(Context& context, unsigned list, Places places);
+  void all_on(Places of_cpu, Places of_task);
+  bool rotate(u32 place);
   void software_on(std::span<Event* const> changed);
-  static Event* next_to_wait(Context& context);
+  static Event* next_to_wait(Context& context, u32 place);
   static void put_last(Context& context, Event* leader);
-  void list_on(std::vector<Event*>& leaders, Context& context);
+  void list_on(std::vector<Event*>& leaders, Context& context, u32 place);
   Fit group_on(Event& leader);
   bool event_on(Event& event);
   void take_back(Event& leader);

@@ -130,6 +130,7 @@ bool Driver::add(Event& event) {
     return false;
   }
   ++new_placements_;
+  has_counted_ = true;
   event.hw.stopped = true;
   data_of(event).up_to_date = true;
   branches_->add(event);

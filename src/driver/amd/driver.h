@@ -101,6 +101,7 @@ class Driver final : public CoreDriver {
   bool in_interrupt_ = false;
   DriverStatistics statistics_;
   UnknownInterrupts unknown_;
+  bool has_counted_ = false;                          // an event has been on the PMU
   bool found_nothing_ = false, was_unknown_ = false;  // by the latest interrupt
   bool window_open_ = false;  // an NMI has found something, and until then one that does not is a late one
   u64 late_until_ns_ = 0;

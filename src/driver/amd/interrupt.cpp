@@ -10,9 +10,10 @@ namespace pmusim::driver::amd {
 
 using perf::Event;
 
-/// One look. With global control nothing counts meanwhile; without it, counters count on.
+/// One look, from the first event on. With global control nothing counts meanwhile; without it, counters count on.
 void Driver::handle_pmi(const InterruptFrame& frame) {
   ++statistics_.interrupts;
+  if (!has_counted_) return account(0, frame.registers.rip);
   const bool interrupts_another = std::exchange(in_interrupt_, true);
   const bool was_enabled = std::exchange(enabled_, false);
   ++disable_depth_;

@@ -101,9 +101,8 @@ Outcome IbsDriver::Unit::check_privilege(const perf::Attr& attr) const {
 }
 
 Outcome IbsDriver::Unit::check_latency(const perf::Attr& attr) const {
-  if (side_ != IbsSide::op || !part_.has(ibs::caps::LATENCY_FILTER) || (attr.config1 & least_latency) == 0)
-    return Done{};
-  const u64 cycles = attr.config1 & least_latency;
+  const u64 cycles = latency_of(attr);
+  if (cycles == 0) return Done{};
   if (cycles < 128 || cycles > 2048) return refuse(EINVAL, "config1: ldlat {}: 128 to 2048 cycles", cycles);
   return Done{};
 }
@@ -116,8 +115,6 @@ Outcome IbsDriver::Unit::set_first_period(perf::Event& event) const {
   const u64 least = has_new_rules() ? layout_.shortest_period : 0x10;
   if (hw.sample_period != 0) {
     if (in_config != 0) return refuse(EINVAL, "config: has a period, and so has sample_period");
-    if (attr.freq == 0 && !has_new_rules() && (hw.sample_period & 0xF) != 0)
-      return refuse(EINVAL, "sample_period: {} is no multiple of 16", hw.sample_period);
     hw.sample_period &= ~u64{0xF};
     if (attr.freq != 0)
       hw.sample_period = std::max(hw.sample_period, least);
@@ -138,12 +135,18 @@ Outcome IbsDriver::Unit::set_first_period(perf::Event& event) const {
   return Done{};
 }
 
+/// That loads are asked to have at least; 0: none, or nobody looks at it.
+u64 IbsDriver::Unit::latency_of(const perf::Attr& attr) const {
+  const bool looks = side_ == IbsSide::op && part_.has(ibs::caps::LATENCY_FILTER) && has_new_rules();
+  return looks ? attr.config1 & least_latency : 0;
+}
+
 /// The control register without period and enable.
 u64 IbsDriver::Unit::control_of(const perf::Event& event) const {
   const perf::Attr& attr = event.attr;
   u64 control = attr.config & ~(layout_.period | layout_.period_extension);
-  const u64 latency = attr.config1 & least_latency;
-  if (side_ != IbsSide::op || latency == 0 || !part_.has(ibs::caps::LATENCY_FILTER)) return control;
+  const u64 latency = latency_of(attr);
+  if (latency == 0) return control;
   return control | ibs::op::LATENCY_FILTER | ibs::op::L3_MISS_ONLY | to_field((latency >> 7) - 1, 62, 59);
 }
 
@@ -185,7 +188,7 @@ bool IbsDriver::Unit::begin_period(perf::Event& event, u64& hardware_period) con
     left -= most;
     left = left > most ? most : std::max(left, least);
   }
-  hardware_period = static_cast<u64>(std::max(left, least));
+  hardware_period = static_cast<u64>(left);
   return begins;
 }
 
@@ -317,10 +320,10 @@ void IbsDriver::Unit::describe_access(const perf::Attr& attr, perf::SampleData& 
 
 /// Of a load that was asked to be slow. The unit compares in steps of 128 cycles.
 bool IbsDriver::Unit::is_fast(const perf::Attr& attr) const {
-  const u64 latency = attr.config1 & least_latency, data3 = value_of(ibs::OP_DATA3);
+  const u64 latency = latency_of(attr), data3 = value_of(ibs::OP_DATA3);
   constexpr u64 missed_load = ibs::data3::LOAD | ibs::data3::DC_MISS;
   const bool is_slow = (data3 & missed_load) == missed_load && field(data3, 47, 32) > latency;
-  return latency != 0 && part_.has(ibs::caps::LATENCY_FILTER) && !is_slow;
+  return latency != 0 && !is_slow;
 }
 
 /// Of samples that come to nothing: false as for sample().

@@ -75,6 +75,7 @@ class IbsDriver::Unit {
   bool sample(perf::Event& event, const InterruptFrame& frame, u64 period);
   bool is_left_out(const perf::Attr& attr, u64 ip) const;
   bool is_fast(const perf::Attr& attr) const;
+  u64 latency_of(const perf::Attr& attr) const;
   bool drop(perf::Event& event);
   void keep_to_least_period(perf::Event& event) const;
   void describe_access(const perf::Attr& attr, perf::SampleData& data) const;
