@@ -10,7 +10,8 @@ namespace pmusim::driver::amd {
 
 using perf::Event;
 
-/// One look, from the first event on. With global control nothing counts meanwhile; without it, counters count on.
+/// One look, from the first event on. With global control nothing counts meanwhile; without it, counters
+/// count on.
 void Driver::handle_pmi(const InterruptFrame& frame) {
   ++statistics_.interrupts;
   if (!has_counted_) return account(0, frame.registers.rip);
