@@ -96,14 +96,16 @@ u64 LoadStoreUnit::data_of(const StoreWindow::Met& met, u64 ready_cycle, Executi
                          .locked = instruction.locked},
               .ready = {cycle, WaitingFor::l1},
               .several_lines = more_lines != 0 && !instruction.rep};
-  const auto find_line = [&](u64 in_line) {
+  const auto find_line = [&](u64 in_line) __attribute__((always_inline)) {
     const MemoryHierarchy::Answer answer = hierarchy_.access(
         {.address = in_line, .ip = instruction.ip, .kind = kind, .cycle = cycle}, execution.quantities);
     if (answer.prefetched && kind == AccessKind::load) execution.signals.add(Signal::load_hit_hw_prefetch);
     found.access.level = std::max(found.access.level, answer.level);
     found.access.tlb = std::max(found.access.tlb, answer.tlb);
-    found.access.snoop = std::max(found.access.snoop, answer.snoop);
-    found.access.remote = found.access.remote || answer.remote;
+    if (answer.snoop != Snoop::none) [[unlikely]] {
+      found.access.snoop = std::max(found.access.snoop, answer.snoop);
+      found.access.remote |= answer.remote;
+    }
     found.ready.ready_cycle = std::max(found.ready.ready_cycle, answer.ready_cycle);
     found.ready.waiting_for = std::max(found.ready.waiting_for, distance(answer.source));
   };

@@ -174,7 +174,7 @@ inline void Pipeline::tell_dispatch(const Dispatched& dispatched, Quantities& qu
   last_issue_cycle_ = dispatched.last_cycle;
 }
 
-inline Pipeline::Dispatched Pipeline::dispatch(unsigned uops, Quantities& quantities) {
+[[gnu::always_inline]] inline Pipeline::Dispatched Pipeline::dispatch(unsigned uops, Quantities& quantities) {
   if (uops == 0) return {last_.first, last_.last_cycle, 0};
   // The uop that leaves the reorder buffer to make place for the last of these.
   const u64 leaving = retired_uops_ + std::min<u64>(uops, reorder_buffer_uops_) - 1 - reorder_buffer_uops_;
