@@ -27,7 +27,10 @@ case "$what" in
     "$program" boot >"$scratch/boot" || fail "a model does not boot: $(cat "$scratch/boot")"
     grep -q '^skylake .*4+3 counters of 48 bits.*LBR 32, PEBS format 3' "$scratch/boot" || fail "$(cat "$scratch/boot")"
     grep -q '^goldencove .*arch LBR 32, PEBS format 4' "$scratch/boot" || fail "$(cat "$scratch/boot")"
-    ! grep -qE 'WARN|BUG|refused|faults' "$scratch/boot" || fail "$(cat "$scratch/boot")" ;;
+    "$program" boot naples rome milan genoa turin >"$scratch/amd" || fail "a model does not boot: $(cat "$scratch/amd")"
+    grep -q '^naples .*AMD: version 0, 6+0 counters of 48 bits' "$scratch/amd" || fail "$(cat "$scratch/amd")"
+    grep -q '^genoa .*AMD: version 2, 6+0 counters of 48 bits.*LBR 16' "$scratch/amd" || fail "$(cat "$scratch/amd")"
+    ! grep -qE 'WARN|BUG|refused|faults' "$scratch/boot" "$scratch/amd" || fail "$(cat "$scratch/boot" "$scratch/amd")" ;;
   record)
     "$program" record -e branches:u -c 1009 -b --model skylake -o "$scratch/perf.data" "$3"
     perf report -i "$scratch/perf.data" --stdio --sort sym >"$scratch/report" 2>"$scratch/errors" || fail "$(cat "$scratch/errors")"
