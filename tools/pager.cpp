@@ -6,13 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <string_view>
+
+#include "program_argument.h"
 
 namespace pmusim::tools {
 namespace {
@@ -28,21 +28,11 @@ std::string environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-bool is_installed(std::string_view program) {
-  std::string_view folders = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "/usr/bin:/bin";
-  while (!folders.empty()) {
-    const std::string_view folder = folders.substr(0, folders.find(':'));
-    if (::access((std::string(folder) + '/' + std::string(program)).c_str(), X_OK) == 0) return true;
-    folders.remove_prefix(std::min(folder.size() + 1, folders.size()));
-  }
-  return false;
-}
-
 /// Empty: none.
 std::string pager_command() {
   for (const char* const name : {"PMUSIM_PAGER", "PAGER"})
     if (std::getenv(name) != nullptr) return environment(name) == "cat" ? "" : environment(name);
-  return is_installed("less") ? "less" : "";
+  return is_on_path("less") ? "less" : "";
 }
 
 bool is_wanted() {

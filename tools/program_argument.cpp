@@ -23,17 +23,6 @@ bool is_executable(const fs::path& path) {
   return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
 }
 
-bool is_on_path(const std::string& name) {
-  const char* const variable = std::getenv("PATH");
-  std::string_view folders = variable == nullptr ? "" : variable;
-  while (!folders.empty()) {
-    const std::string_view folder = folders.substr(0, folders.find(':'));
-    if (!folder.empty() && is_executable(fs::path(folder) / name)) return true;
-    folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
-  }
-  return false;
-}
-
 bool is_program(const std::string& name) {
   if (is_trace(name)) return false;
   std::error_code error;
@@ -55,6 +44,17 @@ bool takes_next(const CLI::App& command, const std::string& argument) {
 }
 
 }  // namespace
+
+bool is_on_path(const std::string& name) {
+  const char* const variable = std::getenv("PATH");
+  std::string_view folders = variable == nullptr ? "" : variable;
+  while (!folders.empty()) {
+    const std::string_view folder = folders.substr(0, folders.find(':'));
+    if (!folder.empty() && is_executable(fs::path(folder) / name)) return true;
+    folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
+  }
+  return false;
+}
 
 bool is_trace(const std::string& path) {
   std::error_code error;

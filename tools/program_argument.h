@@ -14,6 +14,9 @@ namespace pmusim::tools {
 /// `arguments` begin with the name of the command.
 std::size_t find_program(const std::vector<std::string>& arguments);
 
+/// Whether a folder of PATH has an executable file of this name.
+bool is_on_path(const std::string& name);
+
 /// Whether a file begins as a trace.
 bool is_trace(const std::string& path);
 
