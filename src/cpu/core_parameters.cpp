@@ -8,9 +8,11 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <iterator>
 #include <optional>
 
 #include "base/suggest.h"
+#include "cpu/parameter_values.h"
 #include "pmusim/cpu/model.h"
 
 namespace pmusim {
@@ -326,24 +328,6 @@ std::string_view name_of(ParameterShape shape) {
   return names[static_cast<unsigned>(shape)];
 }
 
-std::optional<u64> number_of(const CoreParameter& parameter, std::string_view text) {
-  u64 value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  const auto times = factor(text.substr(static_cast<std::size_t>(end - text.data())), parameter.unit);
-  u64 product = 0;
-  if (!times || __builtin_mul_overflow(value, *times, &product)) return std::nullopt;
-  return product;
-}
-
-std::optional<u64> value_of(const CoreParameter& parameter, std::string_view text) {
-  if (parameter.names.empty()) return number_of(parameter, text);
-  const auto found =
-      std::ranges::find_if(parameter.names, [&](auto name) { return same_letters(name, text); });
-  if (found == parameter.names.end()) return std::nullopt;
-  return static_cast<u64>(found - parameter.names.begin());
-}
-
 bool takes(const CoreParameter& parameter, u64 value) {
   if (value < parameter.least || value > parameter.most) return false;
   if (value == 0 || parameter.shape == ParameterShape::any) return true;
@@ -355,6 +339,31 @@ Error out_of_range(const CoreParameter& parameter, std::string_view value) {
       fmt::format("core parameter {} is {}; it must be {}", parameter.name, value, range_text(parameter)));
 }
 
+}  // namespace
+
+std::optional<u64> number_of(std::string_view text, ParameterUnit unit) {
+  u64 value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  const auto times = factor(text.substr(static_cast<std::size_t>(end - text.data())), unit);
+  u64 product = 0;
+  if (!times || __builtin_mul_overflow(value, *times, &product)) return std::nullopt;
+  return product;
+}
+
+std::optional<u64> value_of(const CoreParameter& parameter, std::string_view text) {
+  if (parameter.names.empty()) {
+    const std::optional<u64> number = number_of(text, parameter.unit);
+    return number && takes(parameter, *number) ? number : std::nullopt;
+  }
+  const auto found =
+      std::ranges::find_if(parameter.names, [&](auto name) { return same_letters(name, text); });
+  if (found == parameter.names.end()) return std::nullopt;
+  return static_cast<u64>(found - parameter.names.begin());
+}
+
+namespace {
+
 Result<Done, Error> set_one(CoreParameters& core, std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == assignment.npos)
@@ -363,8 +372,7 @@ Result<Done, Error> set_one(CoreParameters& core, std::string_view assignment) {
   if (!parameter.ok()) return Failure(parameter.error());
   const std::string_view text = assignment.substr(equals + 1);
   const std::optional<u64> value = value_of(**parameter, text);
-  if (!value || !takes(**parameter, *value))
-    return Failure(out_of_range(**parameter, fmt::format("'{}'", text)));
+  if (!value) return Failure(out_of_range(**parameter, fmt::format("'{}'", text)));
   (*parameter)->set(core, *value);
   return Done{};
 }
@@ -467,16 +475,9 @@ std::string range_text(const CoreParameter& parameter) {
 }
 
 std::vector<CoreNumber> core_numbers(const CpuModel& model) {
-  std::vector<CoreNumber> numbers(model.core.numbers.begin(), model.core.numbers.end());
-  for (const std::span<const CoreNumber> more : {model.core.product_numbers, model.core.rules}) {
-    for (const CoreNumber& own : more) {
-      const auto same = std::ranges::find(numbers, own.name, &CoreNumber::name);
-      if (same == numbers.end())
-        numbers.push_back(own);
-      else
-        *same = own;
-    }
-  }
+  std::vector<CoreNumber> numbers;
+  std::ranges::copy_if(model.core.numbers, std::back_inserter(numbers),
+                       [](const CoreNumber& number) { return number.source != FactSource::none; });
   return numbers;
 }
 

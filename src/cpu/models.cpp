@@ -4,6 +4,7 @@
 #include "base/suggest.h"
 #include "cores/cores.h"
 #include "cpu/model_names.h"
+#include "cpu/tables/parameters.h"
 #include "pmusim/arch/debug_store.h"
 #include "pmusim/cpu/model.h"
 
@@ -24,6 +25,7 @@ std::span<const CpuModel> cpu_models(Vendor vendor) {
       for (const Preset preset : facts->presets) {
         CpuModel model = preset();
         model.events = facts->events;
+        tables::set_parameters(model.core, model.name);
         if (model.vendor == wanted) presets.push_back(std::move(model));
       }
     }

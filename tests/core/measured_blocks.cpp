@@ -233,16 +233,12 @@ void one_physical_page(CoreParameters& core) {
 bool set_number(CoreParameters& core, std::string_view setting) {
   const std::size_t is = setting.find('=');
   if (is == std::string_view::npos) return false;
-  const CoreNumber* found = nullptr;
-  for (const std::span<const CoreNumber> each : {core.numbers, core.rules}) {
-    const auto at = std::ranges::find(each, setting.substr(0, is), &CoreNumber::name);
-    if (at != each.end()) found = &*at;
-  }
-  if (found == nullptr || found->number == nullptr) return false;
-  unsigned value = 0;
+  const auto parameter = find_core_parameter(setting.substr(0, is));
+  if (!parameter.ok()) return false;
+  u64 value = 0;
   const std::string_view digits = setting.substr(is + 1);
   if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc{}) return false;
-  core.*found->number = value;
+  (*parameter)->set(core, value);
   return true;
 }
 

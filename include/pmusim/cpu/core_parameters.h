@@ -341,20 +341,22 @@ struct CoreParameters {
   u32 tsc_per_core_cycle_numerator = 1, tsc_per_core_cycle_denominator = 1;
   u64 tsc_hz = 3'000'000'000;
   u64 bus_hz = 100'000'000;  ///< what event 3C.01 counts before Golden Cove and Gracemont
-  /// Where the numbers above come from: the core's, and what is different in this product.
-  std::span<const CoreNumber> numbers{}, product_numbers{}, rules{};
+  /// What the model's table says of the members above, and how it is known.
+  std::span<const CoreNumber> numbers{};
 };
 
-/// One number of a core and its source. One of the members is set.
+struct CoreParameter;
+
+/// What a model's table says of one parameter, or of one cache.
 struct CoreNumber {
   std::string_view name;
-  unsigned CoreParameters::*number = nullptr;
-  CacheGeometry CoreParameters::*cache = nullptr;
-  u64 CoreParameters::*hertz = nullptr;
+  const CoreParameter* parameter = nullptr;        ///< null for caches
+  CacheGeometry CoreParameters::*cache = nullptr;  ///< null for other parameters
   u64 value = 0;
   CacheGeometry geometry{};
-  FactSource source = FactSource::none;
+  FactSource source = FactSource::none;  ///< none: as `unlisted` of the parameter says
 };
+
 /// What a number of a core counts. Sizes in bytes may be given as 48K, 2MiB; frequencies as 100M, 3G.
 enum class ParameterUnit : u8 { plain, uops, entries, cycles, bytes, lines, hertz, named, rule };
 /// "uops", "cycles"; empty for plain counts, names and rules.
@@ -374,8 +376,8 @@ struct CoreParameter {
   ParameterShape shape = ParameterShape::any;
   std::span<const std::string_view> names{};  ///< of a parameter that has names for values
   std::string_view meaning;
-  std::string_view listed_as;  ///< how the cores' files call it: "l2" of all of "l2_bytes", "l2_ways" ...
-  FactSource unlisted = FactSource::inferred;  ///< how it is known where a core's file does not list it
+  std::string_view listed_as;  ///< its row of the tables: "l2" of all of "l2_bytes", "l2_ways" ...
+  FactSource unlisted = FactSource::inferred;  ///< how it is known where a table gives no source
   u64 (*get)(const CoreParameters&) = nullptr;
   void (*set)(CoreParameters&, u64) = nullptr;
 };
@@ -394,8 +396,7 @@ std::string range_text(const CoreParameter& parameter);
 /// How the model's value is known.
 FactSource source_of(const CpuModel& model, const CoreParameter& parameter);
 
-/// All numbers that the file of a model's core lists with their sources, rules included, with the product's
-/// own in their places.
+/// The numbers of a model's core that its table has a source for, in the order of the table.
 std::vector<CoreNumber> core_numbers(const CpuModel& model);
 
 /// Sets what a list of NAME=VALUE with commas between says, and looks whether a machine comes out.

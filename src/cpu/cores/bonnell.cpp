@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "core_numbers.h"
 #include "cores.h"
 #include "cpu/costs/costs.h"
 #include "early_atom_family.h"
@@ -8,64 +7,6 @@
 
 namespace pmusim {
 namespace presets {
-namespace {
-using enum FactSource;
-
-constexpr CoreNumber bonnell_numbers[] = {
-    count("issue_width", &CoreParameters::issue_width, 2, published),
-    count("retire_width", &CoreParameters::retire_width, 2, recalled),
-    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 32, published),
-    count("scheduler_uops", &CoreParameters::scheduler_uops, 32, inferred),
-    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 16, inferred),
-    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 8, recalled),
-    count("outstanding_misses", &CoreParameters::outstanding_misses, 8, recalled),
-    count("l1_stride_loads", &CoreParameters::l1_stride_loads, 0, recalled),
-    count("l2_stream_pages", &CoreParameters::l2_stream_pages, 16, inferred),
-    count("l2_stream_gap_lines", &CoreParameters::l2_stream_gap_lines, 4, measured),
-    count("l2_stream_burst_lines", &CoreParameters::l2_stream_burst_lines, 4, inferred),
-    count("l2_stream_ahead_lines", &CoreParameters::l2_stream_ahead_lines, 20, published),
-    count("l2_prefetches_outstanding", &CoreParameters::l2_prefetches_outstanding, 6, measured),
-    count("next_page_prefetch", &CoreParameters::next_page_prefetch, 0, inferred),
-    count("adjacent_line_level", &CoreParameters::adjacent_line_level, 2, measured),
-    count("blocked_forward_cycles", &CoreParameters::blocked_forward_cycles, 13, inferred),
-    count("disambiguation_loads", &CoreParameters::disambiguation_loads, 0, recalled),
-    count("address_alias_cycles", &CoreParameters::address_alias_cycles, 0, inferred),
-    count("machine_clear_cycles", &CoreParameters::machine_clear_cycles, 20, recalled),
-    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 17, measured),
-    count("resteer_cycles", &CoreParameters::resteer_cycles, 7, recalled),
-    count("uop_queue_entries", &CoreParameters::uop_queue_entries, 32, published),
-    count("uop_cache_lines", &CoreParameters::uop_cache_lines, 0, recalled),
-    count("loop_buffer_uops", &CoreParameters::loop_buffer_uops, 0, recalled),
-    count("loop_buffer_unrolls", &CoreParameters::loop_buffer_unrolls, 0, recalled),
-    count("decoders", &CoreParameters::decoders, 2, recalled),
-    count("fetch_bytes", &CoreParameters::fetch_bytes, 16, recalled),
-    count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, inferred),
-    count("length_change_cycles", &CoreParameters::length_change_cycles, 3, inferred),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 1, measured),
-    count("system_call_cycles", &CoreParameters::system_call_cycles, 150, recalled),
-    count("btb_entries", &CoreParameters::btb_entries, 128, published),
-    count("return_stack_entries", &CoreParameters::return_stack_entries, 8, published),
-    count("predictor_tables", &CoreParameters::predictor_tables, 2, inferred),
-    count("predictor_entries", &CoreParameters::predictor_entries, 512, inferred),
-    count("predictor_history", &CoreParameters::predictor_history, 12, recalled),
-    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 183, measured),
-    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 0, cpuid),
-    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 18, measured),
-    count("page_walk_loads", &CoreParameters::page_walk_loads, 1, inferred),
-    count("itlb_entries", &CoreParameters::itlb_entries, 32, cpuid),
-    count("itlb_ways", &CoreParameters::itlb_ways, 32, cpuid),
-    count("dtlb_entries", &CoreParameters::dtlb_entries, 64, cpuid),
-    count("dtlb_ways", &CoreParameters::dtlb_ways, 4, cpuid),
-    count("stlb_entries", &CoreParameters::stlb_entries, 0, cpuid),
-    count("stlb_ways", &CoreParameters::stlb_ways, 1, cpuid),
-    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 3}, cpuid),
-    cache("l1d", &CoreParameters::l1d, {24 * kib, 6, 64, 3}, measured),
-    cache("l2", &CoreParameters::l2, {512 * kib, 8, 64, 16}, measured),
-    cache("l3", &CoreParameters::l3, {0, 0, 64, 0}, cpuid),
-    clock("tsc_hz", &CoreParameters::tsc_hz, 1595'000'000, measured),
-};
-}  // namespace
-
 /// The first Atom: two counters of 40 bits. Leaf 0AH of the later steppings (Pineview) is the one given here.
 CpuModel bonnell() {
   CpuModel m;
@@ -86,9 +27,7 @@ CpuModel bonnell() {
   m.xcr0 = 0;
   m.lbr = {.depth = 8, .format = LbrFormat::eip, .from_base = msr::LBR_CORE_FROM_IP};
   m.pebs = {.format = 0, .counters = 0x1};
-  m.core.bus_hz = 133'333'333;
-  use(m.core, bonnell_numbers, costs::bonnell());
-  m.core.issue_order = IssueOrder::in_order;
+  m.core.costs = &costs::bonnell();
   return m;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "core_events.h"
-#include "core_numbers.h"
 #include "cores.h"
 #include "cpu/costs/costs.h"
 #include "presets.h"
@@ -8,69 +7,6 @@
 
 namespace pmusim {
 namespace presets {
-namespace {
-using enum FactSource;
-
-constexpr CoreNumber core2_numbers[] = {
-    count("issue_width", &CoreParameters::issue_width, 4, recalled),
-    count("retire_width", &CoreParameters::retire_width, 4, recalled),
-    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 96, published),
-    count("scheduler_uops", &CoreParameters::scheduler_uops, 32, published),
-    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 32, recalled),
-    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 20, recalled),
-    count("outstanding_misses", &CoreParameters::outstanding_misses, 8, recalled),
-    count("l1_stride_loads", &CoreParameters::l1_stride_loads, 256, recalled),
-    count("l2_stream_pages", &CoreParameters::l2_stream_pages, 32, recalled),
-    count("l2_stream_gap_lines", &CoreParameters::l2_stream_gap_lines, 1, measured),
-    count("l2_stream_burst_lines", &CoreParameters::l2_stream_burst_lines, 2, inferred),
-    count("l2_stream_ahead_lines", &CoreParameters::l2_stream_ahead_lines, 20, inferred),
-    count("l2_prefetches_outstanding", &CoreParameters::l2_prefetches_outstanding, 8, inferred),
-    count("next_page_prefetch", &CoreParameters::next_page_prefetch, 0, recalled),
-    count("adjacent_line_level", &CoreParameters::adjacent_line_level, 2, measured),
-    count("blocked_forward_cycles", &CoreParameters::blocked_forward_cycles, 13, inferred),
-    count("disambiguation_loads", &CoreParameters::disambiguation_loads, 256, recalled),
-    count("address_alias_cycles", &CoreParameters::address_alias_cycles, 5, recalled),
-    count("machine_clear_cycles", &CoreParameters::machine_clear_cycles, 20, recalled),
-    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 15, recalled),
-    count("resteer_cycles", &CoreParameters::resteer_cycles, 7, recalled),
-    count("uop_queue_entries", &CoreParameters::uop_queue_entries, 7, recalled),
-    count("uop_cache_lines", &CoreParameters::uop_cache_lines, 0, recalled),
-    count("loop_buffer_uops", &CoreParameters::loop_buffer_uops, 18, recalled),
-    count("loop_buffer_unrolls", &CoreParameters::loop_buffer_unrolls, 0, recalled),
-    count("decoders", &CoreParameters::decoders, 4, recalled),
-    count("fetch_bytes", &CoreParameters::fetch_bytes, 16, recalled),
-    count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, inferred),
-    count("length_change_cycles", &CoreParameters::length_change_cycles, 6, recalled),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 5, measured),
-    count("system_call_cycles", &CoreParameters::system_call_cycles, 150, recalled),
-    count("btb_entries", &CoreParameters::btb_entries, 2048, recalled),
-    count("return_stack_entries", &CoreParameters::return_stack_entries, 16, recalled),
-    count("predictor_tables", &CoreParameters::predictor_tables, 2, inferred),
-    count("predictor_entries", &CoreParameters::predictor_entries, 512, inferred),
-    count("predictor_history", &CoreParameters::predictor_history, 8, recalled),
-    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 236, measured),
-    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 0, cpuid),
-    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 7, measured),
-    count("page_walk_loads", &CoreParameters::page_walk_loads, 1, inferred),
-    count("itlb_entries", &CoreParameters::itlb_entries, 128, cpuid),
-    count("itlb_ways", &CoreParameters::itlb_ways, 4, cpuid),
-    count("dtlb_entries", &CoreParameters::dtlb_entries, 256, cpuid),
-    count("dtlb_ways", &CoreParameters::dtlb_ways, 4, cpuid),
-    count("stlb_entries", &CoreParameters::stlb_entries, 0, cpuid),
-    count("stlb_ways", &CoreParameters::stlb_ways, 1, cpuid),
-    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 3}, cpuid),
-    cache("l1d", &CoreParameters::l1d, {32 * kib, 8, 64, 3}, measured),
-    cache("l2", &CoreParameters::l2, {4 * mib, 16, 64, 14}, measured),
-    cache("l3", &CoreParameters::l3, {0, 0, 64, 0}, cpuid),
-    clock("tsc_hz", &CoreParameters::tsc_hz, 2936'000'000, measured),
-};
-constexpr CoreNumber penryn_numbers[] = {
-    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 271, measured),
-    cache("l2", &CoreParameters::l2, {6 * mib, 24, 64, 15}, measured),
-    clock("tsc_hz", &CoreParameters::tsc_hz, 2999'000'000, measured),
-};
-}  // namespace
-
 namespace {
 CpuModel core2() {
   CpuModel m = yonah();
@@ -85,8 +21,7 @@ CpuModel core2() {
   m.has_pdcm = true;
   m.lbr = {.depth = 4, .format = LbrFormat::eip, .from_base = msr::LBR_CORE_FROM_IP};
   m.pebs = {.format = 0, .counters = 0x1};
-  m.core.bus_hz = 266'666'667;
-  use(m.core, core2_numbers, costs::core2());
+  m.core.costs = &costs::core2();
   return m;
 }
 
@@ -97,7 +32,7 @@ CpuModel penryn() {
   m.model = 0x17;
   m.stepping = 10;
   m.xcr0 = 0x3;
-  use_product(m.core, penryn_numbers, costs::penryn());
+  m.core.costs = &costs::penryn();
   return m;
 }
 

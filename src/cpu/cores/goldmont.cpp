@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "core_numbers.h"
 #include "cores.h"
 #include "cpu/costs/costs.h"
 #include "goldmont_family.h"
@@ -10,61 +9,6 @@
 
 namespace pmusim {
 namespace presets {
-namespace {
-using enum FactSource;
-
-constexpr CoreNumber goldmont_numbers[] = {
-    count("issue_width", &CoreParameters::issue_width, 3, published),
-    count("retire_width", &CoreParameters::retire_width, 3, published),
-    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 78, recalled),
-    count("scheduler_uops", &CoreParameters::scheduler_uops, 60, inferred),
-    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 24, inferred),
-    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 24, inferred),
-    count("outstanding_misses", &CoreParameters::outstanding_misses, 8, inferred),
-    count("l1_stride_loads", &CoreParameters::l1_stride_loads, 256, recalled),
-    count("l2_stream_pages", &CoreParameters::l2_stream_pages, 16, inferred),
-    count("l2_stream_gap_lines", &CoreParameters::l2_stream_gap_lines, 4, measured),
-    count("l2_stream_burst_lines", &CoreParameters::l2_stream_burst_lines, 4, inferred),
-    count("l2_stream_ahead_lines", &CoreParameters::l2_stream_ahead_lines, 20, published),
-    count("l2_prefetches_outstanding", &CoreParameters::l2_prefetches_outstanding, 10, measured),
-    count("next_page_prefetch", &CoreParameters::next_page_prefetch, 0, inferred),
-    count("adjacent_line_level", &CoreParameters::adjacent_line_level, 2, measured),
-    count("blocked_forward_cycles", &CoreParameters::blocked_forward_cycles, 13, inferred),
-    count("disambiguation_loads", &CoreParameters::disambiguation_loads, 0, recalled),
-    count("address_alias_cycles", &CoreParameters::address_alias_cycles, 5, recalled),
-    count("machine_clear_cycles", &CoreParameters::machine_clear_cycles, 20, recalled),
-    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 12, recalled),
-    count("resteer_cycles", &CoreParameters::resteer_cycles, 5, inferred),
-    count("uop_queue_entries", &CoreParameters::uop_queue_entries, 32, inferred),
-    count("uop_cache_lines", &CoreParameters::uop_cache_lines, 0, recalled),
-    count("loop_buffer_uops", &CoreParameters::loop_buffer_uops, 0, recalled),
-    count("loop_buffer_unrolls", &CoreParameters::loop_buffer_unrolls, 0, recalled),
-    count("decoders", &CoreParameters::decoders, 3, published),
-    count("fetch_bytes", &CoreParameters::fetch_bytes, 16, recalled),
-    count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, inferred),
-    count("length_change_cycles", &CoreParameters::length_change_cycles, 3, inferred),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 6, measured),
-    count("system_call_cycles", &CoreParameters::system_call_cycles, 100, recalled),
-    count("btb_entries", &CoreParameters::btb_entries, 4096, inferred),
-    count("return_stack_entries", &CoreParameters::return_stack_entries, 16, recalled),
-    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 195, measured),
-    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 0, cpuid),
-    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 17, inferred),
-    count("page_walk_loads", &CoreParameters::page_walk_loads, 1, inferred),
-    count("itlb_entries", &CoreParameters::itlb_entries, 48, cpuid),
-    count("itlb_ways", &CoreParameters::itlb_ways, 48, cpuid),
-    count("dtlb_entries", &CoreParameters::dtlb_entries, 512, cpuid),
-    count("dtlb_ways", &CoreParameters::dtlb_ways, 4, cpuid),
-    count("stlb_entries", &CoreParameters::stlb_entries, 0, cpuid),
-    count("stlb_ways", &CoreParameters::stlb_ways, 1, cpuid),
-    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 3}, cpuid),
-    cache("l1d", &CoreParameters::l1d, {24 * kib, 6, 64, 3}, measured),
-    cache("l2", &CoreParameters::l2, {1 * mib, 16, 64, 17}, measured),
-    cache("l3", &CoreParameters::l3, {0, 0, 64, 0}, cpuid),
-    clock("tsc_hz", &CoreParameters::tsc_hz, 1497'000'000, measured),
-};
-}  // namespace
-
 /// Four counters of 48 bits, streamlined freeze, 32 LBR records with the cycle count in TO; PEBS on counter
 /// 0.
 CpuModel goldmont() {
@@ -93,8 +37,7 @@ CpuModel goldmont() {
            .call_stack = true,
            .from_base = msr::LBR_NHM_FROM_IP};
   m.pebs = {.format = 3, .counters = 0x1, .distribution = 0x1, .eventing_ip = true};
-  use(m.core, goldmont_numbers, costs::goldmont());
-  m.core.move_elimination = MoveElimination::all;
+  m.core.costs = &costs::goldmont();
   return m;
 }
 

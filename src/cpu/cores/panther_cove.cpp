@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "core_numbers.h"
 #include "cores.h"
 #include "cpu/costs/costs.h"
 #include "golden_cove_family.h"
@@ -9,67 +8,6 @@
 
 namespace pmusim {
 namespace presets {
-namespace {
-using enum FactSource;
-
-constexpr CoreNumber diamondrapids_numbers[] = {
-    count("issue_width", &CoreParameters::issue_width, 8, inferred),
-    count("retire_width", &CoreParameters::retire_width, 12, inferred),
-    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 576, inferred),
-    count("scheduler_uops", &CoreParameters::scheduler_uops, 338, inferred),
-    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 189, inferred),
-    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 120, inferred),
-    count("outstanding_misses", &CoreParameters::outstanding_misses, 16, inferred),
-    count("l1_stride_loads", &CoreParameters::l1_stride_loads, 256, inferred),
-    count("l2_stream_pages", &CoreParameters::l2_stream_pages, 32, inferred),
-    count("l2_stream_gap_lines", &CoreParameters::l2_stream_gap_lines, 4, inferred),
-    count("l2_stream_burst_lines", &CoreParameters::l2_stream_burst_lines, 8, inferred),
-    count("l2_stream_ahead_lines", &CoreParameters::l2_stream_ahead_lines, 20, inferred),
-    count("l2_prefetches_outstanding", &CoreParameters::l2_prefetches_outstanding, 48, inferred),
-    count("next_page_prefetch", &CoreParameters::next_page_prefetch, 1, inferred),
-    count("adjacent_line_level", &CoreParameters::adjacent_line_level, 2, inferred),
-    count("blocked_forward_cycles", &CoreParameters::blocked_forward_cycles, 13, inferred),
-    count("disambiguation_loads", &CoreParameters::disambiguation_loads, 256, inferred),
-    count("address_alias_cycles", &CoreParameters::address_alias_cycles, 5, recalled),
-    count("machine_clear_cycles", &CoreParameters::machine_clear_cycles, 20, recalled),
-    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 18, inferred),
-    count("resteer_cycles", &CoreParameters::resteer_cycles, 10, inferred),
-    count("uop_queue_entries", &CoreParameters::uop_queue_entries, 192, inferred),
-    count("uop_cache_lines", &CoreParameters::uop_cache_lines, 656, inferred),
-    count("uop_cache_ways", &CoreParameters::uop_cache_ways, 8, inferred),
-    count("uop_cache_line_uops", &CoreParameters::uop_cache_line_uops, 8, inferred),
-    count("uop_cache_window_bytes", &CoreParameters::uop_cache_window_bytes, 64, recalled),
-    count("uop_cache_window_lines", &CoreParameters::uop_cache_window_lines, 6, inferred),
-    count("uop_cache_uops_per_cycle", &CoreParameters::uop_cache_uops_per_cycle, 12, inferred),
-    count("decoder_switch_cycles", &CoreParameters::decoder_switch_cycles, 2, published),
-    count("loop_buffer_uops", &CoreParameters::loop_buffer_uops, 200, inferred),
-    count("loop_buffer_unrolls", &CoreParameters::loop_buffer_unrolls, 1, inferred),
-    count("decoders", &CoreParameters::decoders, 8, inferred),
-    count("fetch_bytes", &CoreParameters::fetch_bytes, 64, inferred),
-    count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, inferred),
-    count("length_change_cycles", &CoreParameters::length_change_cycles, 3, recalled),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 6, inferred),
-    count("system_call_cycles", &CoreParameters::system_call_cycles, 90, inferred),
-    count("btb_entries", &CoreParameters::btb_entries, 12288, inferred),
-    count("return_stack_entries", &CoreParameters::return_stack_entries, 24, inferred),
-    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 396, inferred),
-    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 5, inferred),
-    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 15, inferred),
-    count("page_walk_loads", &CoreParameters::page_walk_loads, 1, inferred),
-    count("itlb_entries", &CoreParameters::itlb_entries, 256, inferred),
-    count("itlb_ways", &CoreParameters::itlb_ways, 8, inferred),
-    count("dtlb_entries", &CoreParameters::dtlb_entries, 128, inferred),
-    count("dtlb_ways", &CoreParameters::dtlb_ways, 8, inferred),
-    count("stlb_entries", &CoreParameters::stlb_entries, 3072, inferred),
-    count("stlb_ways", &CoreParameters::stlb_ways, 12, inferred),
-    cache("l1i", &CoreParameters::l1i, {64 * kib, 16, 64, 5}, inferred),
-    cache("l1d", &CoreParameters::l1d, {48 * kib, 12, 64, 4}, inferred),
-    cache("l2", &CoreParameters::l2, {3 * mib, 12, 64, 17}, inferred),
-    cache("l3", &CoreParameters::l3, {480 * mib, 16, 64, 80}, inferred),
-    clock("tsc_hz", &CoreParameters::tsc_hz, 3302'000'000, inferred),
-};
-}  // namespace
-
 /// Panther Cove, no hybrid: ACR on P cores, off-module response registers. Counter sets are inferred.
 CpuModel diamondrapids() {
   CpuModel m = cougarcove();
@@ -91,7 +29,7 @@ CpuModel diamondrapids() {
   m.pebs.counters = 0xFF | fixed(0xF);
   m.pebs.data_source = DataSourceEncoding::panther_cove;
   m.acr = {.reloadable = 0xFC | fixed(0x3), .cause = 0xFC | fixed(0x3)};
-  use(m.core, diamondrapids_numbers, costs::lion_cove());
+  m.core.costs = &costs::lion_cove();
   return m;
 }
 

@@ -5,7 +5,7 @@
 #include "pmusim/cpu/model.h"
 
 /// Products that other cores' products are derived from, by copying and changing members. Values are those of
-/// manuals and dumps (docs/registers.md); caches and latencies are typical of the first product.
+/// manuals and dumps (docs/registers.md).
 namespace pmusim::presets {
 
 CpuModel yonah();
@@ -33,8 +33,6 @@ CpuModel darkmont();
 
 /// Bitmap of fixed counters in the position they have in GLOBAL_CTRL.
 constexpr u64 fixed(u64 bitmap) { return bitmap << 32; }
-
-inline constexpr u32 kib = 1024, mib = 1024 * kib;
 
 /// 32 records, depths 8, 16 and 32 (CPUID.1CH). `ecx`: what records tell; 000F0007 with branch counters.
 inline LbrFeatures architectural_lbr(u32 eax_flags, u32 ecx) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "core_numbers.h"
 #include "cores.h"
 #include "cpu/costs/costs.h"
 #include "gracemont_family.h"
@@ -9,65 +8,6 @@
 
 namespace pmusim {
 namespace presets {
-namespace {
-using enum FactSource;
-
-constexpr CoreNumber skymont_numbers[] = {
-    count("issue_width", &CoreParameters::issue_width, 8, published),
-    count("retire_width", &CoreParameters::retire_width, 16, published),
-    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 416, published),
-    count("scheduler_uops", &CoreParameters::scheduler_uops, 240, inferred),
-    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 114, recalled),
-    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 56, recalled),
-    count("outstanding_misses", &CoreParameters::outstanding_misses, 16, recalled),
-    count("l1_stride_loads", &CoreParameters::l1_stride_loads, 256, recalled),
-    count("l2_stream_pages", &CoreParameters::l2_stream_pages, 16, inferred),
-    count("l2_stream_gap_lines", &CoreParameters::l2_stream_gap_lines, 2, measured),
-    count("l2_stream_burst_lines", &CoreParameters::l2_stream_burst_lines, 4, inferred),
-    count("l2_stream_ahead_lines", &CoreParameters::l2_stream_ahead_lines, 20, published),
-    count("l2_prefetches_outstanding", &CoreParameters::l2_prefetches_outstanding, 16, measured),
-    count("next_page_prefetch", &CoreParameters::next_page_prefetch, 0, inferred),
-    count("adjacent_line_level", &CoreParameters::adjacent_line_level, 2, measured),
-    count("blocked_forward_cycles", &CoreParameters::blocked_forward_cycles, 13, inferred),
-    count("disambiguation_loads", &CoreParameters::disambiguation_loads, 0, recalled),
-    count("address_alias_cycles", &CoreParameters::address_alias_cycles, 5, recalled),
-    count("machine_clear_cycles", &CoreParameters::machine_clear_cycles, 20, recalled),
-    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 15, inferred),
-    count("resteer_cycles", &CoreParameters::resteer_cycles, 5, inferred),
-    count("uop_queue_entries", &CoreParameters::uop_queue_entries, 96, published),
-    count("uop_cache_lines", &CoreParameters::uop_cache_lines, 0, recalled),
-    count("loop_buffer_uops", &CoreParameters::loop_buffer_uops, 0, recalled),
-    count("loop_buffer_unrolls", &CoreParameters::loop_buffer_unrolls, 0, recalled),
-    count("decoders", &CoreParameters::decoders, 9, published),
-    count("fetch_bytes", &CoreParameters::fetch_bytes, 48, inferred),
-    count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, inferred),
-    count("length_change_cycles", &CoreParameters::length_change_cycles, 3, inferred),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 7, measured),
-    count("system_call_cycles", &CoreParameters::system_call_cycles, 100, recalled),
-    count("btb_entries", &CoreParameters::btb_entries, 8192, recalled),
-    count("return_stack_entries", &CoreParameters::return_stack_entries, 128, recalled),
-    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 282, measured),
-    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 6, measured),
-    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 17, measured),
-    count("page_walk_loads", &CoreParameters::page_walk_loads, 1, inferred),
-    count("itlb_entries", &CoreParameters::itlb_entries, 128, cpuid),
-    count("itlb_ways", &CoreParameters::itlb_ways, 128, cpuid),
-    count("dtlb_entries", &CoreParameters::dtlb_entries, 48, cpuid),
-    count("dtlb_ways", &CoreParameters::dtlb_ways, 48, cpuid),
-    count("stlb_entries", &CoreParameters::stlb_entries, 4096, cpuid),
-    count("stlb_ways", &CoreParameters::stlb_ways, 4, cpuid),
-    cache("l1i", &CoreParameters::l1i, {64 * kib, 8, 64, 3}, cpuid),
-    cache("l1d", &CoreParameters::l1d, {32 * kib, 8, 64, 4}, measured),
-    cache("l2", &CoreParameters::l2, {4 * mib, 16, 64, 19}, measured),
-    cache("l3", &CoreParameters::l3, {8 * mib, 16, 64, 60}, inferred),
-    clock("tsc_hz", &CoreParameters::tsc_hz, 3302'000'000, cpuid),
-};
-constexpr CoreNumber arrowlake_h_atom_numbers[] = {
-    cache("l3", &CoreParameters::l3, {24 * mib, 12, 64, 58}, inferred),
-    clock("tsc_hz", &CoreParameters::tsc_hz, 3686'000'000, cpuid),
-};
-}  // namespace
-
 /// Perfmon version 6, a gap in the fixed counters (top-down on 4 to 6, no SLOTS), auto counter reload: the E
 /// core of Lunar Lake.
 CpuModel skymont() {
@@ -88,7 +28,7 @@ CpuModel skymont() {
   m.pebs.format = 6;
   m.pebs.counters = 0xFF | fixed(0x77);
   m.acr = {.reloadable = 0xFC | fixed(0x3), .cause = 0xFC | fixed(0x3)};
-  use(m.core, skymont_numbers, costs::skymont());
+  m.core.costs = &costs::skymont();
   return m;
 }
 
@@ -106,7 +46,7 @@ CpuModel arrowlake_h_atom() {
   m.lbr = architectural_lbr(lbr_deep_cstate_reset | lbr_linear_ip, lbr_records);
   m.pebs.format = 5;
   m.acr = {};
-  use_product(m.core, arrowlake_h_atom_numbers, costs::skymont());
+  m.core.costs = &costs::skymont();
   return m;
 }
 

@@ -19,7 +19,7 @@ xsave::ComponentTable amd_components(u64 xcr0) {
 
 }  // namespace
 
-CpuModel amd_model(const AmdProduct& product, const AmdCore& core) {
+CpuModel amd_model(const AmdProduct& product) {
   constexpr u32 ibpb = 1u << 12;  // CPUID.80000008H:EBX
   CpuModel m;
   m.name = product.name;
@@ -47,9 +47,6 @@ CpuModel amd_model(const AmdProduct& product, const AmdCore& core) {
     m.lbr.format = LbrFormat::amd_v2;
     m.lbr.has_select = true;
   }
-  use(m.core, core.numbers, core.costs());
-  m.core.macro_fusion = core.fusion;
-  m.core.move_elimination = MoveElimination::all;
   return m;
 }
 

@@ -2,7 +2,6 @@
 #ifndef PMUSIM_SRC_CPU_CORES_ZEN_FAMILY_H
 #define PMUSIM_SRC_CPU_CORES_ZEN_FAMILY_H
 
-#include "core_numbers.h"
 #include "cores.h"
 #include "cpu/costs/costs.h"
 #include "event_rows.h"
@@ -12,95 +11,23 @@
 namespace pmusim {
 namespace presets {
 
-/// A product: its CPUID signature, and the words of the dump (InstLatX64) that say what its PMU has. The TSC
-/// has the clock of P0, and memory takes `memory_cycles` of it (recalled: measured nanoseconds).
+/// A product: its CPUID signature, and the words of the dump (InstLatX64) that say what its PMU has.
 struct AmdProduct {
   std::string_view name, title;
   u32 family = 0, model = 0, stepping = 0;
-  u64 tsc_hz = 0;
-  unsigned memory_cycles = 0;
-  unsigned l3_mib = 0;  ///< of its core complex, where it is not the core's
   AmdFeatures words;
   u64 xcr0 = 7, xss = 0;
   bool has_x2apic = true;
 };
 
-/// What the timing model has of a core.
-struct AmdCore {
-  std::span<const CoreNumber> numbers;
-  const InstructionCosts& (*costs)();
-  /// The nearest of Intel's: nehalem fuses comparisons alone, sandy_bridge all that compute.
-  MacroFusion fusion;
-};
-
-/// A core's numbers, and those that no Zen differs in as far as is known. There are no delays for prefixes
-/// that change lengths, and one thread has four decoders on Zen 5 as well.
-template <std::size_t size>
-constexpr auto zen_numbers(const std::array<CoreNumber, size>& own) {
-  using enum FactSource;
-  return event_rows::join(
-      own, std::to_array<CoreNumber>({
-               count("retire_width", &CoreParameters::retire_width, 8, published),
-               count("decoders", &CoreParameters::decoders, 4, published),
-               count("fetch_bytes", &CoreParameters::fetch_bytes, 32, published),
-               count("loop_buffer_uops", &CoreParameters::loop_buffer_uops, 0, recalled),
-               count("loop_buffer_unrolls", &CoreParameters::loop_buffer_unrolls, 0, recalled),
-               count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, inferred),
-               count("decoder_switch_cycles", &CoreParameters::decoder_switch_cycles, 1, inferred),
-               count("length_change_cycles", &CoreParameters::length_change_cycles, 0, recalled),
-               count("resteer_cycles", &CoreParameters::resteer_cycles, 9, inferred),
-               count("system_call_cycles", &CoreParameters::system_call_cycles, 100, inferred),
-               count("page_walk_cycles", &CoreParameters::page_walk_cycles, 20, inferred),
-               count("page_walk_loads", &CoreParameters::page_walk_loads, 1, inferred),
-               count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 7, recalled),
-               count("l1_stride_loads", &CoreParameters::l1_stride_loads, 256, inferred),
-               count("l2_stream_pages", &CoreParameters::l2_stream_pages, 32, inferred),
-               count("l2_stream_gap_lines", &CoreParameters::l2_stream_gap_lines, 2, inferred),
-               count("l2_stream_burst_lines", &CoreParameters::l2_stream_burst_lines, 2, inferred),
-               count("l2_stream_ahead_lines", &CoreParameters::l2_stream_ahead_lines, 20, inferred),
-               count("l2_prefetches_outstanding", &CoreParameters::l2_prefetches_outstanding, 16, inferred),
-               count("next_page_prefetch", &CoreParameters::next_page_prefetch, 0, inferred),
-               count("adjacent_line_level", &CoreParameters::adjacent_line_level, 0, inferred),
-               count("blocked_forward_cycles", &CoreParameters::blocked_forward_cycles, 13, inferred),
-               count("address_alias_cycles", &CoreParameters::address_alias_cycles, 5, inferred),
-               count("disambiguation_loads", &CoreParameters::disambiguation_loads, 256, inferred),
-               count("machine_clear_cycles", &CoreParameters::machine_clear_cycles, 20, inferred),
-           }));
-}
-
-constexpr CacheGeometry geometry_of(std::span<const CoreNumber> numbers, std::string_view name) {
-  for (const CoreNumber& n : numbers)
-    if (n.name == name) return n.geometry;
-  return {};
-}
-
-/// What is different in a product.
-template <const AmdProduct& product, const AmdCore& core>
-constexpr auto product_numbers() {
-  using enum FactSource;
-  constexpr std::array clocks{clock("tsc_hz", &CoreParameters::tsc_hz, product.tsc_hz, cpuid),
-                              count("memory_latency_cycles", &CoreParameters::memory_latency_cycles,
-                                    product.memory_cycles, recalled)};
-  if constexpr (product.l3_mib == 0) {
-    return clocks;
-  } else {
-    constexpr CacheGeometry usual = geometry_of(core.numbers, "l3");
-    return event_rows::join(
-        clocks, std::array{cache("l3", &CoreParameters::l3,
-                                 {product.l3_mib * mib, usual.ways, usual.line_bytes, usual.latency_cycles},
-                                 recalled)});
-  }
-}
-
 /// Six counters of 48 bits and no fixed ones, as every Zen has them.
-CpuModel amd_model(const AmdProduct& product, const AmdCore& core);
+CpuModel amd_model(const AmdProduct& product);
 
 /// `CoreFacts::presets` wants functions.
-template <const AmdProduct& product, const AmdCore& core>
+template <const AmdProduct& product, const InstructionCosts& (*costs)()>
 CpuModel amd_preset() {
-  static constexpr auto own = product_numbers<product, core>();
-  CpuModel model = amd_model(product, core);
-  use_product(model.core, own, core.costs());
+  CpuModel model = amd_model(product);
+  model.core.costs = &costs();
   return model;
 }
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "cpu/tables/text_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace pmusim::tables {
+namespace {
+
+bool is_mark(std::string_view word) { return word.size() == 1 && word[0] >= 'a' && word[0] <= 'z'; }
+
+Row read_row(std::string_view line, std::size_t columns) {
+  const std::vector<std::string_view> words = split(line, ' ');
+  Row row{.name = words.front(), .cells = {}};
+  row.cells.reserve(columns);
+  for (std::size_t n = 1; n < words.size(); ++n) {
+    if (is_mark(words[n]) && !row.cells.empty())
+      row.cells.back().mark = words[n][0];
+    else
+      row.cells.push_back({words[n]});
+  }
+  if (row.cells.size() != columns)
+    throw std::logic_error(
+        fmt::format("table of models: row {} has {} cells, expected one for each of {} columns", row.name,
+                    row.cells.size(), columns));
+  return row;
+}
+
+}  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(separator));
+    if (!part.empty()) parts.push_back(part);
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+  }
+  return parts;
+}
+
+TextTable read_table(std::string_view text) {
+  std::vector<std::string_view> lines = split(text, '\n');
+  std::erase_if(lines, [](std::string_view line) { return line.front() == '#'; });
+  if (lines.empty()) throw std::logic_error("table of models: expected a line that names the columns");
+  TextTable table{.columns = split(lines.front(), ' '), .rows = {}};
+  for (std::size_t n = 1; n < lines.size(); ++n) {
+    table.rows.push_back(read_row(lines[n], table.columns.size()));
+    if (std::ranges::count(table.rows, table.rows.back().name, &Row::name) > 1)
+      throw std::logic_error(fmt::format("table of models: two rows {}", table.rows.back().name));
+  }
+  return table;
+}
+
+void refuse_cell(std::string_view row, std::string_view column, std::string_view word,
+                 std::string_view expected) {
+  throw std::logic_error(
+      fmt::format("table of models: {} of {} is '{}', expected {}", row, column, word, expected));
+}
+
+}  // namespace pmusim::tables
