@@ -179,6 +179,7 @@ void add_printing_options(CLI::App& command, StatCommand& c) {
   command.add_flag("--per-core", c.per_core, "With -a or -C: show counts core by core");
   command.add_flag("--per-die", c.per_die, "With -a or -C: show counts die by die");
   command.add_flag("--per-socket", c.per_socket, "With -a or -C: show counts package by package");
+  command.add_flag("--hybrid-merge", c.hybrid_merge, "Add up the counts of a machine's P and E cores");
   command.add_option("-x,--field-separator", c.separator, "Show fields with this between them");
   command.add_flag("-j,--json-output", c.json_lines, "Show one JSON object per line, as perf does");
   command.add_flag("--json", c.json, "Print one JSON document on standard output");

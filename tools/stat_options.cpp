@@ -87,8 +87,6 @@ std::optional<std::vector<u32>> cpus_of(const StatCommand& command, const Topolo
   if (by_task && (by_cpu || (machine != nullptr && !command.cpus.empty())))
     throw CommandError(
         "--per-thread, -p, -t: count threads wherever they run; they go with neither -C nor counts by CPU");
-  if (by_cpu && (command.repeat > 1 || command.interval))
-    throw CommandError("-A, --per-core, --per-die, --per-socket: go with neither -r nor -I");
   if (machine == nullptr) {
     if (by_cpu && command.aggregation() != Aggregation::cpu)
       throw CommandError("--per-core, --per-die, --per-socket: there is one CPU; --machine gives several");
@@ -165,6 +163,7 @@ StatOptions stat_options(const StatCommand& command, const CpuModel& model, Core
   if (command.interval) options.interval_ns = milliseconds("-I", *command.interval);
   if (command.timeout) options.max_ns = milliseconds("--timeout", *command.timeout);
   options.per_thread = command.per_thread || chooses_tasks(command);
+  options.merge_core_types = command.hybrid_merge;
   return options;
 }
 

@@ -35,16 +35,26 @@ std::string figure_text(const StatRow::Figure& figure) {
   return fmt::format("{:8.2f}{}{}", figure.value, unit.starts_with("%") ? "" : "  ", unit);
 }
 
+std::size_t width_of(std::string_view kind_of_place) {
+  if (kind_of_place == "core") return 15;
+  return kind_of_place == "die" ? 12 : 6;
+}
+
 /// As perf has them: "CPU0", "S0-D0-C1" with the number of its CPUs.
 std::string place_text(const StatRow::Place& place) {
   if (place.kind == "cpu") return fmt::format("CPU{:<7} ", place.name);
-  const std::size_t width = place.kind == "core" ? 15 : place.kind == "die" ? 12 : 6;
-  return fmt::format("{:<{}} {:>4} ", place.name, width, place.cpus);
+  return fmt::format("{:<{}} {:>4} ", place.name, width_of(place.kind), place.cpus);
+}
+
+/// What stands above that, where intervals have headings.
+std::string place_heading(std::string_view kind) {
+  if (kind == "cpu") return fmt::format("{:<10} ", kind);
+  return fmt::format("{:<{}} {:>4} ", kind, width_of(kind), "cpus");
 }
 
 std::string text_line(const StatRow& row, std::string_view before) {
   std::string line = std::string(before);
-  if (row.place) line += place_text(*row.place);
+  if (row.place) line += (before.empty() ? "" : " ") + place_text(*row.place);
   if (!row.owner.empty()) line += fmt::format("{:>20} ", printable(row.owner));
   line += fmt::format("{:>{}} {:<4} {:<28}", value_text(row, true), row.place ? 18 : 20, unit_of(row),
                       printable(row.event));
@@ -57,6 +67,12 @@ std::string text_line(const StatRow& row, std::string_view before) {
     line += without_trailing_spaces(
         fmt::format("{:{}} # {}", "", before.size() + 54, figure_text(row.figures[i])));
   return line;
+}
+
+std::string interval_heading(const std::vector<StatRow>& rows) {
+  const bool by_place = !rows.empty() && rows.front().place;
+  const std::string place = by_place ? " " + place_heading(rows.front().place->kind) : "";
+  return fmt::format("#{:>15}{}{:>{}} {:<4} events\n", "time", place, "counts", by_place ? 18 : 21, "unit");
 }
 
 std::string headline(const StatResult& result) {
@@ -234,9 +250,9 @@ std::string stat_text(const StatResult& result) {
 
 std::string interval_text(const StatResult& result, const IntervalTotals& totals, bool first) {
   std::string text;
-  if (first && result.command->format() == StatFormat::text)
-    text = fmt::format("#{:>15} {:>20} {:<4} events\n", "time", "counts", "unit");
-  for (const StatRow& row : rows_of(totals.events, result)) text += line_of(row, result, totals.end_ns);
+  const std::vector<StatRow> rows = rows_of(totals.events, totals.cpus, result);
+  if (first && result.command->format() == StatFormat::text) text = interval_heading(rows);
+  for (const StatRow& row : rows) text += line_of(row, result, totals.end_ns);
   return text;
 }
 

@@ -48,13 +48,15 @@ std::optional<double> interval_percent(const Estimate& estimate) {
   return 100 * static_cast<double>(estimate.half_width) / static_cast<double>(estimate.value);
 }
 
-/// The first run's rows with the mean of all.
+/// The first run's rows with the mean of all. Every run has the same, since all are of one machine.
 std::vector<StatRow> mean_rows(const StatResult& result) {
-  std::vector<StatRow> rows = rows_of(result.runs.front().events, result);
-  if (result.runs.size() < 2) return rows;
+  std::vector<std::vector<StatRow>> runs;
+  for (const StatReport& run : result.runs) runs.push_back(rows_of(run.events, run.cpus, result));
+  std::vector<StatRow> rows = runs.front();
+  if (runs.size() < 2) return rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::vector<double> values;
-    for (const StatReport& run : result.runs) values.push_back(rows_of(run.events, result)[i].value);
+    for (const std::vector<StatRow>& run : runs) values.push_back(run[i].value);
     rows[i].value = annotate::mean_of(values);
     rows[i].deviation_percent = deviation_percent(values, rows[i].value);
   }
@@ -122,21 +124,18 @@ StatRow::Place place_of(u32 number, const StatResult& result) {
   }
 }
 
-/// Whether the event is one of this CPU's kind of core.
-bool is_counted_on(const EventTotal& total) { return !total.supported || total.enabled_ns != 0; }
-
 /// Event by event, each with all places where it counts, in the order of the CPUs.
-std::vector<StatRow> place_rows(const StatResult& result) {
-  const StatReport& run = result.runs.front();
+std::vector<StatRow> place_rows(std::size_t events, const std::vector<CpuTotals>& cpus,
+                                const StatResult& result) {
   struct Sum {
     StatRow::Place place;
     std::vector<EventTotal> totals;
   };
   std::vector<StatRow> rows;
-  for (std::size_t event = 0; event < run.events.size(); ++event) {
+  for (std::size_t event = 0; event < events; ++event) {
     std::vector<Sum> sums;
-    for (const CpuTotals& cpu : run.cpus) {
-      if (!is_counted_on(cpu.events[event])) continue;
+    for (const CpuTotals& cpu : cpus) {
+      if (cpu.events[event].elsewhere) continue;
       StatRow::Place place = place_of(cpu.cpu, result);
       const auto known =
           std::ranges::find_if(sums, [&](const Sum& sum) { return sum.place.name == place.name; });
@@ -175,10 +174,14 @@ std::vector<StatRow> rows_of(const std::vector<EventTotal>& totals, const StatRe
   return rows;
 }
 
+std::vector<StatRow> rows_of(const std::vector<EventTotal>& totals, const std::vector<CpuTotals>& cpus,
+                             const StatResult& result) {
+  if (cpus.empty() || result.command->aggregation() == Aggregation::all) return rows_of(totals, result);
+  return place_rows(totals.size(), cpus, result);
+}
+
 std::vector<StatRow> final_rows(const StatResult& result) {
   if (result.command->per_thread) return thread_rows(result);
-  if (!result.runs.front().cpus.empty() && result.command->aggregation() != Aggregation::all)
-    return place_rows(result);
   return chooses_tasks(*result.command) ? chosen_rows(result) : mean_rows(result);
 }
 

@@ -32,6 +32,9 @@ struct StatRow {
 
 /// Rows for one list of totals.
 std::vector<StatRow> rows_of(const std::vector<EventTotal>& totals, const StatResult& result);
+/// The same, or place by place where CPUs are not added up.
+std::vector<StatRow> rows_of(const std::vector<EventTotal>& totals, const std::vector<CpuTotals>& cpus,
+                             const StatResult& result);
 /// Rows for the end of the command: means over runs, or thread by thread.
 std::vector<StatRow> final_rows(const StatResult& result);
 

@@ -214,8 +214,12 @@ std::vector<CpuTotals> CountedEvents::read_cpus() const {
     CpuTotals& totals = all.emplace_back(CpuTotals{.cpu = cpu, .events = {}});
     for (const Open& o : open_) {
       EventTotal& total = totals.events.emplace_back(o.nothing_yet());
+      total.elsewhere = total.supported;
       for (perf::Event* const event : o.events)
-        if (event->cpu == static_cast<i32>(cpu)) add_reading(total, *o.monitor, *event);
+        if (event->cpu == static_cast<i32>(cpu)) {
+          total.elsewhere = false;
+          add_reading(total, *o.monitor, *event);
+        }
     }
   }
   return all;

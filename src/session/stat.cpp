@@ -7,6 +7,7 @@
 
 #include "events/resolve.h"
 #include "session/counted_events.h"
+#include "session/merged_types.h"
 #include "session/thread_counts.h"
 #include "session/time_spans.h"
 
@@ -14,7 +15,7 @@ namespace pmusim {
 
 u64 EventTotal::value() const {
   if (estimate) return estimate->value * scale;
-  if (running_ns == 0 || running_ns >= enabled_ns) return counted * scale;
+  if (scaled || running_ns == 0 || running_ns >= enabled_ns) return counted * scale;
   return static_cast<u64>(scale * static_cast<double>(counted) * static_cast<double>(enabled_ns) /
                           static_cast<double>(running_ns));
 }
@@ -28,6 +29,12 @@ std::vector<EventTotal> difference(std::vector<EventTotal> now, const std::vecto
     now[i].enabled_ns -= before[i].enabled_ns;
     now[i].running_ns -= before[i].running_ns;
   }
+  return now;
+}
+
+std::vector<CpuTotals> difference(std::vector<CpuTotals> now, const std::vector<CpuTotals>& before) {
+  for (std::size_t i = 0; i < before.size(); ++i)
+    now[i].events = difference(std::move(now[i].events), before[i].events);
   return now;
 }
 
@@ -73,8 +80,12 @@ class Watch {
 
   void end_interval() {
     const std::vector<EventTotal> now = events_.read();
-    if (options_.on_interval) options_.on_interval({session_.now(), difference(now, at_interval_)});
+    const std::vector<CpuTotals> cpus = events_.read_cpus();
+    IntervalTotals totals{session_.now(), difference(now, at_interval_), difference(cpus, cpus_at_interval_)};
+    if (options_.merge_core_types) merge_core_types(totals.events, totals.cpus);
+    if (options_.on_interval) options_.on_interval(totals);
     at_interval_ = now;
+    cpus_at_interval_ = cpus;
   }
 
   void on_side_band(const trace::SideBandRecord& record) {
@@ -87,6 +98,7 @@ class Watch {
   bool on_ = true;
   u64 next_interval_;
   std::vector<EventTotal> at_interval_;
+  std::vector<CpuTotals> cpus_at_interval_;
   ThreadCounts threads_;
 };
 
@@ -137,13 +149,18 @@ Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
   if (Result<Done, Error> replayed = session.run(); !replayed.ok()) return Failure(replayed.error());
   watch.finish();
   if (const Result<Done, Error> enough = events.check_windows(); !enough.ok()) return Failure(enough.error());
-  return StatReport{.events = events.read(),
+  StatReport report{.events = events.read(),
                     .threads = watch.threads(),
                     .cpus = events.read_cpus(),
                     .instructions = session.instructions(),
                     .elapsed_ns = session.now(),
                     .replays = events.monitors(),
                     .driver = session.driver_statistics()};
+  if (options.merge_core_types) {
+    merge_core_types(report.events, report.cpus);
+    for (ThreadTotals& thread : report.threads) merge_core_types(thread.events);
+  }
+  return report;
 }
 
 }  // namespace pmusim

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "command.h"
 
@@ -22,10 +23,10 @@ using testing::Not;
 /// A program of several threads.
 std::string threads() { return recorded("simd", {"4"}); }
 
-Output stat(std::vector<std::string> options) {
+Output stat(std::vector<std::string> options, const std::string& trace = threads()) {
   std::vector<std::string> command{pmusim(), "stat"};
   command.insert(command.end(), options.begin(), options.end());
-  command.push_back(threads());
+  command.push_back(trace);
   return run(command);
 }
 
@@ -89,6 +90,85 @@ TEST(StatOnManyCpus, RowsLookAsPerfsDo) {
               HasSubstr(R"({"socket":"S0","aggregate-number":4,"counter-value":)"));
 }
 
+/// Cells of the lines of -x,.
+std::vector<std::vector<std::string>> cells(const std::string& csv) {
+  std::vector<std::vector<std::string>> all;
+  for (const std::string& line : lines(csv)) {
+    std::istringstream in(line);
+    all.emplace_back();
+    for (std::string cell; std::getline(in, cell, ',');) all.back().push_back(cell);
+  }
+  return all;
+}
+
+TEST(StatOnManyCpus, IntervalsOfEachCpuAddUpToItsCount) {
+  const std::vector<std::string> options{"--machine",  "icelake:2c", "-a", "-A",          "-x,",
+                                         "--schedule", "rotate",     "-e", "instructions"};
+  const std::string longer_than_a_tick = recorded("branches", {"10000"});
+  std::map<std::string, unsigned long> sums, totals;
+  for (const auto& row : cells(stat(options, longer_than_a_tick).err))
+    totals[row.at(0)] = std::stoul(row.at(1));
+  std::vector<std::string> by_interval = options;
+  by_interval.insert(by_interval.end(), {"-I", "1"});
+  const Output output = stat(by_interval, longer_than_a_tick);
+  EXPECT_EQ(output.status, 0) << output.err;
+  const auto rows = cells(output.err);
+  EXPECT_GT(rows.size(), 4u);
+  for (const auto& row : rows) sums[row.at(1)] += std::stoul(row.at(2));
+  EXPECT_EQ(sums.size(), 2u);
+  EXPECT_EQ(sums, totals);
+}
+
+TEST(StatOnManyCpus, IntervalsHaveAHeadingForTheirPlaces) {
+  const Output output =
+      stat({"--machine", "icelake:2c", "-a", "--per-core", "-I", "1", "-e", "instructions"});
+  EXPECT_THAT(output.err,
+              HasSubstr("#           time core            cpus             counts unit events\n"));
+  EXPECT_THAT(output.err,
+              ContainsRegex("\n     0.000[0-9]+ S0-D0-C0           1 [ 0-9,]{18}      instructions"));
+}
+
+TEST(StatOnManyCpus, RepeatedRunsHaveTheMeanOfEachCpu) {
+  const std::vector<std::string> once{"--machine", "icelake:2c", "-a", "-A", "-x,", "-e", "instructions"};
+  std::vector<std::string> twice = once;
+  twice.insert(twice.end(), {"-r", "2"});
+  const auto one = cells(stat(once).err), mean = cells(stat(twice).err);
+  ASSERT_EQ(mean.size(), 2u);
+  for (std::size_t cpu = 0; cpu < 2; ++cpu) {
+    EXPECT_EQ(mean[cpu][0], one[cpu][0]);
+    EXPECT_EQ(mean[cpu][1], one[cpu][1]);
+    EXPECT_EQ(mean[cpu][4], "0.00%");  // replays of a trace are all the same
+  }
+}
+
+// Scenario 20: what is shown is the sum of what each kind of core is scaled up to.
+TEST(StatOnManyCpus, KindsOfCoreAreMergedWhereTheyAreAskedTo) {
+  const auto events = [](std::vector<std::string> more) {
+    std::vector<std::string> options{"--machine",
+                                     "alderlake:1p1e",
+                                     "--schedule",
+                                     "rotate",
+                                     "--json",
+                                     "-e",
+                                     "cycles:u,cpu/event=0xc0/,task-clock"};
+    options.insert(options.end(), more.begin(), more.end());
+    return nlohmann::json::parse(stat(options).out)["events"];
+  };
+  const auto apart = events({}), merged = events({"--hybrid-merge"});
+  ASSERT_EQ(apart.size(), 5u);
+  ASSERT_EQ(merged.size(), 3u);
+  EXPECT_EQ(merged[0]["event"], "cycles:u");
+  EXPECT_EQ(merged[1]["event"], "cpu/event=0xc0/");
+  EXPECT_EQ(merged[2], apart[4]);
+  for (const std::size_t event : {0u, 1u}) {
+    EXPECT_LT(apart[2 * event]["running_ns"], apart[2 * event]["enabled_ns"]);
+    for (const char* sum : {"value", "enabled_ns", "running_ns"})
+      EXPECT_EQ(merged[event][sum].get<unsigned long>(),
+                apart[2 * event][sum].get<unsigned long>() + apart[2 * event + 1][sum].get<unsigned long>())
+          << sum;
+  }
+}
+
 TEST(StatOnManyCpus, EachKindOfCoreHasItsCount) {
   const Counts counts =
       count({"--machine", "alderlake:1p1e", "--schedule", "rotate", "-e", "instructions:u"});
@@ -112,7 +192,6 @@ TEST(StatOnManyCpus, RefusalsSayWhatIsWrong) {
   EXPECT_THAT(refused({"--machine", "/nonexistent/machine"}), HasSubstr("/nonexistent/machine"));
   EXPECT_THAT(refused({"--machine", "icelake:2c", "--model", "skylake"}), HasSubstr("without --model"));
   EXPECT_THAT(refused({"--machine", "icelake:2c", "-A"}), HasSubstr("only with -a or -C"));
-  EXPECT_THAT(refused({"--machine", "icelake:2c", "-a", "-A", "-I", "1"}), HasSubstr("neither -r nor -I"));
   EXPECT_THAT(refused({"--machine", "icelake:2c", "-C", "0", "--per-thread"}),
               HasSubstr("wherever they run"));
   EXPECT_THAT(refused({"--machine", "alderlake:1p1e", "-e", "{cpu_core/cycles/,cpu_atom/cycles/}"}),

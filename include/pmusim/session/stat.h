@@ -31,11 +31,13 @@ struct Estimate {
 /// One event's count over a whole replay.
 struct EventTotal {
   std::string name;
-  u64 counted = 0;        ///< while it was on a counter
-  u64 enabled_ns = 0;     ///< perf time
-  u64 running_ns = 0;     ///< less than enabled if it took turns with others
-  unsigned scale = 1;     ///< value() is so many times what was counted (events::ParsedEvent)
-  bool supported = true;  ///< false: the CPU has no such event, or the trace or the core cannot tell
+  u64 counted = 0;         ///< while it was on a counter
+  u64 enabled_ns = 0;      ///< perf time
+  u64 running_ns = 0;      ///< less than enabled if it took turns with others
+  unsigned scale = 1;      ///< value() is so many times what was counted (events::ParsedEvent)
+  bool supported = true;   ///< false: the CPU has no such event, or the trace or the core cannot tell
+  bool scaled = false;     ///< `counted` is scaled up already: it adds up both kinds of core
+  bool elsewhere = false;  ///< in CpuTotals: of the other kind of core, and not opened on this CPU
   /// Of an event that core `sampled` counted in windows alone, of which `counted` is the sum.
   std::optional<Estimate> estimate;
   bool counted_at_all() const { return running_ns != 0; }
@@ -66,13 +68,14 @@ struct ThreadTotals {
 /// What was counted on one CPU of a machine.
 struct CpuTotals {
   u32 cpu = 0;
-  std::vector<EventTotal> events;  ///< an event of the other kind of core, and one of tasks, has run nowhere
+  std::vector<EventTotal> events;
 };
 
 /// Counts of a part of the run.
 struct IntervalTotals {
   u64 end_ns = 0;  ///< perf time
   std::vector<EventTotal> events;
+  std::vector<CpuTotals> cpus;  ///< of StatOptions::cpus
 };
 
 /// What `pmusim stat` is asked for, in perf stat's terms.
@@ -88,6 +91,8 @@ struct StatOptions {
   /// -a, -C, of a session with a machine: everything on these CPUs is counted, idle time included. Nothing:
   /// the program is, wherever it runs.
   std::optional<std::vector<u32>> cpus;
+  /// --hybrid-merge: an event that both kinds of core count is one, the sum of what each is scaled up to.
+  bool merge_core_types = false;
   std::vector<TimeSpan> measured;                          ///< -D; to the tick of 1 ms. Empty: always
   std::optional<u64> interval_ns;                          ///< -I; to the tick of 1 ms
   std::function<void(const IntervalTotals&)> on_interval;  ///< called at the end of each interval
