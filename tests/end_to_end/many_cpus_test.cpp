@@ -104,7 +104,7 @@ std::vector<std::vector<std::string>> cells(const std::string& csv) {
 TEST(StatOnManyCpus, IntervalsOfEachCpuAddUpToItsCount) {
   const std::vector<std::string> options{"--machine",  "icelake:2c", "-a", "-A",          "-x,",
                                          "--schedule", "rotate",     "-e", "instructions"};
-  const std::string longer_than_a_tick = recorded("branches", {"10000"});
+  const std::string longer_than_a_tick = recorded("branches", {"100000"});
   std::map<std::string, unsigned long> sums, totals;
   for (const auto& row : cells(stat(options, longer_than_a_tick).err))
     totals[row.at(0)] = std::stoul(row.at(1));
