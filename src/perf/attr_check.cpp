@@ -164,7 +164,11 @@ Outcome check_capabilities(const Attr& attr, const PmuCapabilities& pmu, const L
     return refuse(EINVAL, "aux_action: pause and resume at once");
   if (attr.aux_action & start_paused)  // C12
     return refuse(EOPNOTSUPP, "aux_action: PMU {} cannot start paused", pmu.name);
-  if ((attr.sample_type & sample::CALLCHAIN) && attr.sample_max_stack > limits.max_stack)  // C13
+  return Done{};
+}
+
+Outcome check_stack_depth(const Attr& attr, const Limits& limits) {
+  if ((attr.sample_type & sample::CALLCHAIN) && attr.sample_max_stack > limits.max_stack)
     return refuse(EOVERFLOW, "sample_max_stack: {} is above perf_event_max_stack {}", attr.sample_max_stack,
                   limits.max_stack);
   return Done{};

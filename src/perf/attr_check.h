@@ -16,11 +16,6 @@ namespace change {
 inline constexpr Change config4{Kernel::v7_1};  ///< 144 bytes of attribute, of which config4 is the last
 }  // namespace change
 
-namespace open_flag {
-inline constexpr u64 NO_GROUP = bit(0), OUTPUT = bit(1), PID_CGROUP = bit(2), CLOEXEC = bit(3),
-                     ALL = low_bits(4);
-}
-
 /// A1: takes an attribute of any size from memory of the caller. On E2BIG the size field in `user` becomes
 /// that of the attribute that `kernel` knows. Errors: EFAULT (`user` is shorter than its size field says),
 /// E2BIG.
@@ -32,9 +27,11 @@ Result<Attr, KernelError> check_attr(Attr attr, const Limits& limits);
 /// B5 to B10: what the caller may ask for. `pid` and `cpu` as in perf_event_open.
 Result<Done, KernelError> check_rights(const Attr& attr, i32 pid, i32 cpu, u64 flags, const Limits& limits);
 
-/// C6 to C13: what the PMU that took the event is capable of.
+/// C6 to C12: what the PMU that took the event is capable of.
 Result<Done, KernelError> check_capabilities(const Attr& attr, const PmuCapabilities& pmu,
                                              const Limits& limits);
+/// C14.
+Result<Done, KernelError> check_stack_depth(const Attr& attr, const Limits& limits);
 
 /// B17: the clock that sample times are to come from. `interrupts_are_nmis`: the PMU reads it in an NMI.
 Result<Done, KernelError> check_clock(const Attr& attr, bool interrupts_are_nmis);

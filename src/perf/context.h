@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "perf/cgroup.h"
+#include "perf/stopwatch.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::perf {
@@ -46,17 +48,11 @@ class Context {
   std::vector<Event*> events() const;
 
   /// ns that the context has been on a CPU so far.
-  u64 time() const { return clock_ != nullptr ? time_ + (*clock_ - since_) : time_; }
+  u64 time() const { return watch_.time(); }
   /// `clock`: perf time (ns) of the CPU, until leave().
-  void enter(const u64& clock) {
-    since_ = clock;
-    clock_ = &clock;
-  }
-  void leave() {
-    time_ = time();
-    clock_ = nullptr;
-  }
-  bool on_cpu() const { return clock_ != nullptr; }
+  void enter(const u64& clock) { watch_.start(clock); }
+  void leave() { watch_.stop(); }
+  bool on_cpu() const { return watch_.runs(); }
 
   bool has_events() const { return !pinned_.empty() || !flexible_.empty(); }
 
@@ -77,25 +73,29 @@ class Context {
   std::vector<Event*> pinned_, flexible_;
   std::vector<u32> pmus_;
   std::shared_ptr<const void> lineage_;
-  u64 time_ = 0, since_ = 0;
-  const u64* clock_ = nullptr;
+  Stopwatch watch_;
 };
 
-/// Brings time_enabled and time_running up to the time of its context. Before every change of state.
+/// ns in which the event's times are measured: those of its context, or of its cgroup on its CPU.
+inline u64 time_for(const Event& event) {
+  return event.cgroup != nullptr ? event.cgroup->watch.time() : event.context->time();
+}
+
+/// Brings time_enabled and time_running up to time_for(). Before every change of state.
 void update_times(Event& event);
 
 struct CpuContext;
 
 /// A thread of the replayed program.
 struct Task {
-  Task(u32 p, u32 t, std::string name)
-      : pid(p), tid(t), comm(std::move(name)), context(std::make_unique<Context>(this)) {}
+  Task(u32 p, u32 t, std::string name, const Cgroup& in)
+      : pid(p), tid(t), comm(std::move(name)), cgroup(&in), context(std::make_unique<Context>(this)) {}
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
   u32 pid, tid;
   u32 parent_pid = 0, parent_tid = 0;
   std::string comm;
-  u64 cgroup = 1;
+  const Cgroup* cgroup;
   std::unique_ptr<Context> context;  ///< passes to other tasks that have the same events
   CpuContext* on = nullptr;          ///< the CPU that it runs on
   CpuContext* last = nullptr;        ///< where it has been last, or has come into being

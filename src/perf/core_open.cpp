@@ -16,6 +16,9 @@ using Outcome = Result<Done, KernelError>;
 
 namespace {
 
+/// Instead of a descriptor.
+constexpr i32 no_cgroup = -1;
+
 /// Types whose config holds a PMU type in its upper half.
 bool has_extended_type(const Attr& attr) {
   return attr.type == static_cast<u32>(EventType::hardware) ||
@@ -69,7 +72,9 @@ Result<Event*, KernelError> LinuxCore::open(const Attr& wanted, i32 pid, i32 cpu
   event.cpu = cpu;
   CpuContext* const emulated = find_cpu(cpu);
   event.context = *task ? (*task)->context.get() : emulated ? &emulated->context() : &gone_;
-  if (auto allocated = allocate(event, *task, cpu); !allocated) return Failure(allocated.error());  // B15
+  const i32 cgroup = flags & open_flag::PID_CGROUP ? pid : no_cgroup;
+  if (auto allocated = allocate(event, *task, cpu, cgroup); !allocated)  // B15
+    return Failure(allocated.error());
   const auto installable = [&]() -> Outcome {
     if (event.is_sampling() && !event.pmu->capabilities().interrupts)  // B16
       return refuse(EOPNOTSUPP, "sample_period: PMU {} has no interrupt", event.pmu->capabilities().name);
@@ -104,15 +109,27 @@ SampleLayout LinuxCore::layout_of(const Attr& attr) const {
 }
 
 Result<Task*, KernelError> LinuxCore::find_target(i32 pid, u64 flags) {
-  if (flags & open_flag::PID_CGROUP) return refuse(ENOENT, "PID_CGROUP: a replay knows no cgroup to follow");
-  if (pid == -1) return nullptr;
+  if (pid == -1 || (flags & open_flag::PID_CGROUP)) return nullptr;
   Task* task = pid == 0 ? first().current : pid > 0 ? find_task(static_cast<u32>(pid)) : nullptr;
   if (!task) return refuse(ESRCH, "pid: there is no task {}", pid);
   return task;
 }
 
+/// A task is in one cgroup, so that all of a group count the same one (Linux: perf_cgroup_connect).
+Outcome LinuxCore::follow_cgroup(Event& event, i32 cgroup) {
+  if (cgroup == no_cgroup) return Done{};
+  const auto found = cgroups_.find(static_cast<u64>(cgroup));
+  if (found == cgroups_.end()) return refuse(EBADF, "PID_CGROUP: there is no cgroup {}", cgroup);
+  const CgroupOnCpu* const of_leader = event.leader->cgroup;
+  if (!event.is_leader() && (of_leader == nullptr || of_leader->cgroup.id != found->first))
+    return refuse(EINVAL, "group_fd: counts another cgroup");
+  if (CpuContext* const cpu = find_cpu(event.cpu); cpu != nullptr)
+    event.cgroup = &cpu->scheduler.watch(found->second, cgroup_of(cpu->current));
+  return Done{};
+}
+
 /// Stage C.
-Outcome LinuxCore::allocate(Event& event, const Task* task, i32 cpu) {
+Outcome LinuxCore::allocate(Event& event, const Task* task, i32 cpu, i32 cgroup) {
   const bool any_cpu = cpu == -1;
   if (any_cpu ? !task : cpu < 0 || static_cast<u32>(cpu) >= options_.cpus)  // C1
     return refuse(EINVAL, "cpu: {} with {}, of {} CPUs", cpu, task ? "a task" : "no task", options_.cpus);
@@ -124,10 +141,12 @@ Outcome LinuxCore::allocate(Event& event, const Task* task, i32 cpu) {
   event.state = event.attr.disabled ? EventState::off : EventState::inactive;
   event.event_limit = 0;
   start_period(event);
-  if (auto chosen = choose_pmu(event); !chosen) return chosen;                                // C4, C5
-  auto capable = check_capabilities(event.attr, event.pmu->capabilities(), options_.limits);  // C6 to C13
-  if (!capable) home_of(event).destroy(event);
-  return capable;
+  if (auto chosen = choose_pmu(event); !chosen) return chosen;                               // C4, C5
+  Outcome fit = check_capabilities(event.attr, event.pmu->capabilities(), options_.limits);  // C6 to C12
+  if (fit.ok()) fit = follow_cgroup(event, cgroup);                                          // C13
+  if (fit.ok()) fit = check_stack_depth(event.attr, options_.limits);                        // C14
+  if (!fit.ok()) home_of(event).destroy(event);
+  return fit;
 }
 
 /// A PMU takes events of its own type, and generic ones if it can be named by them.
@@ -206,7 +225,7 @@ Outcome LinuxCore::check_read_size(const Event& event, const Event& leader) cons
 /// A first event makes the PMU ready even if it is off (Linux: perf_install_in_context).
 void LinuxCore::install(Event& event, Event* leader) {
   const bool has_others = event.context->has_events();
-  event.time_stamp = event.context->time();
+  event.time_stamp = time_for(event);
   event.context->end_lineage();
   if (leader)
     leader->siblings.push_back(&event);
@@ -266,6 +285,7 @@ void LinuxCore::leave(CpuContext& cpu) {
     event->leader = event;
     event->siblings.clear();
     event->context = &gone_;
+    event->cgroup = nullptr;
     event->time_stamp = gone_.time();
   }
 }

@@ -109,7 +109,7 @@ void LinuxCore::write_sample(CpuContext& cpu, Event& event, const SampleData& da
   SampleEnvironment environment;
   const Target& target = *cpu.target;
   environment.moment = moment_of(cpu, cpu.current);
-  environment.cgroup = cpu.current ? cpu.current->cgroup : 0;
+  environment.cgroup = cgroup_of(cpu.current).id;
   if (type & sample::READ) {
     sample_read_values(event, data.counts, sample_read_);
     environment.read_values = sample_read_;

@@ -16,11 +16,6 @@ bool follows_tasks(const Attr& a) { return a.comm || a.mmap || a.mmap2 || a.mmap
 
 bool is_executable(const Mapping& mapping) { return (mapping.protection & 4) != 0; }
 
-/// Whether what happens to its task on this CPU is written for the event.
-bool is_heard(const CpuContext& cpu, const Event& event) {
-  return event.state >= EventState::inactive && (event.cpu == -1 || static_cast<u32>(event.cpu) == cpu.id);
-}
-
 TaskId id_of(const Task* task) { return task ? TaskId{task->pid, task->tid} : TaskId{}; }
 
 void count_in_kernel(CpuContext& cpu, SoftwareId id) {
@@ -57,7 +52,7 @@ void LinuxCore::emit(Task& task, const Record& record, Wants wants) {
 /// A task whose id comes again without an exit between has gone unnoticed.
 void LinuxCore::task_started(u32 pid, u32 tid, std::string comm) {
   exit(tid);
-  tasks_.emplace(tid, std::make_unique<Task>(pid, tid, std::move(comm)));
+  tasks_.emplace(tid, std::make_unique<Task>(pid, tid, std::move(comm), cgroups_.at(root_cgroup)));
 }
 
 void LinuxCore::fork(u32 parent_tid, u32 pid, u32 tid) {
@@ -228,6 +223,7 @@ void LinuxCore::switch_to(CpuContext& cpu, u32 tid, SwitchReason reason) {
   if (next && !cpu.online) throw std::invalid_argument(fmt::format("switch_to: CPU {} is offline", cpu.id));
   const bool migrates = next && next->has_run && next->last != &cpu;
   if (previous) count_in_kernel(cpu, SoftwareId::context_switches);
+  if (&cgroup_of(previous) != &cgroup_of(next)) count_in_kernel(cpu, SoftwareId::cgroup_switches);
   const u16 out = misc::SWITCH_OUT | (reason == SwitchReason::preempted ? misc::SWITCH_OUT_PREEMPT : 0);
   const bool leaves = previous && previous->context->has_events(),
              comes = next && next->context->has_events();
@@ -243,6 +239,7 @@ void LinuxCore::switch_to(CpuContext& cpu, u32 tid, SwitchReason reason) {
     exchange_contexts(*previous, *next);
   else
     cpu.scheduler.task_leaves();
+  cpu.scheduler.cgroup_comes(cgroup_of(next));
   cpu.pmus.enable(left);
   cpu.current = next;
   if (previous) previous->on = nullptr;

@@ -63,6 +63,12 @@ struct CpuContext final : public PerfCpu {
   }
 };
 
+/// Whether what happens to its task on this CPU is written for the event.
+inline bool is_heard(const CpuContext& cpu, const Event& event) {
+  return event.state >= EventState::inactive && (event.cpu == -1 || static_cast<u32>(event.cpu) == cpu.id) &&
+         (event.cgroup == nullptr || event.cgroup->watch.runs());
+}
+
 }  // namespace pmusim::perf
 
 #endif

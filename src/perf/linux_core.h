@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "perf/attr_check.h"
+#include "perf/cgroup.h"
 #include "perf/cpu_context.h"
 #include "perf/output.h"
 #include "perf/records.h"
@@ -79,6 +80,9 @@ class LinuxCore final : public PerfCore {
   void mmap_region(u32 tid, const Mapping& mapping) override;
   void exit(u32 tid) override;
 
+  u64 make_cgroup(std::string_view path) override;
+  void move_to_cgroup(u32 tid, u64 id) override;
+
   void on_overflow(std::function<void(const Event&)> callback) override { overflowed_ = std::move(callback); }
   void on_sigtrap(std::function<void(const Event&, u64 address)> callback) override {
     sigtrap_ = std::move(callback);
@@ -114,10 +118,11 @@ class LinuxCore final : public PerfCore {
 
   // opening (core_open.cpp)
   Result<Task*, KernelError> find_target(i32 pid, u64 flags);
+  Result<Done, KernelError> follow_cgroup(Event& event, i32 cgroup);
   SampleLayout layout_of(const Attr& attr) const;
   Result<Done, KernelError> choose_pmu(Event& event);
   Result<Done, KernelError> try_pmu(Event& event, u32 place);
-  Result<Done, KernelError> allocate(Event& event, const Task* task, i32 cpu);
+  Result<Done, KernelError> allocate(Event& event, const Task* task, i32 cpu, i32 cgroup);
   Result<Done, KernelError> check_group(const Event& event, const Event& leader) const;
   Result<Done, KernelError> check_read_size(const Event& event, const Event& leader) const;
   void install(Event& event, Event* leader);
@@ -157,6 +162,14 @@ class LinuxCore final : public PerfCore {
   void emit(Task& task, const Record& record, Wants wants);
   static void emit_switch(CpuContext& cpu, Task* task, const Task* other, u16 misc);
 
+  // cgroups (core_cgroups.cpp)
+  static constexpr u64 root_cgroup = 1;
+  void write_cgroup(u64 id, std::string_view path);
+  /// Of a task, and of the idle task, which is null.
+  const Cgroup& cgroup_of(const Task* task) const {
+    return task != nullptr ? *task->cgroup : cgroups_.at(root_cgroup);
+  }
+
   // sampling (core_sampling.cpp)
   u64 max_samples_per_tick() const;
   void throttle(CpuContext& cpu, Event& event);
@@ -174,10 +187,11 @@ class LinuxCore final : public PerfCore {
   void run_deferred(CpuContext& cpu);
 
   CoreOptions options_;
-  std::vector<std::unique_ptr<CpuContext>> cpus_;  // by number; null: has no driver
-  std::vector<PmuType> pmus_;                      // by place
-  Context gone_{nullptr};                          // of opened events whose task is gone
-  std::map<const Event*, LockedPages> locked_;     // of events that are mapped
+  std::vector<std::unique_ptr<CpuContext>> cpus_;           // by number; null: has no driver
+  std::vector<PmuType> pmus_;                               // by place
+  std::map<u64, Cgroup> cgroups_{{root_cgroup, Cgroup{}}};  // by id
+  Context gone_{nullptr};                                   // of opened events whose task is gone
+  std::map<const Event*, LockedPages> locked_;              // of events that are mapped
   std::set<const Event*> signalling_;
   u64 next_id_ = 1;
   std::vector<std::unique_ptr<Event>> events_;

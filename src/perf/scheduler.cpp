@@ -19,7 +19,7 @@ std::vector<Event*> Context::events() const {
 
 /// Enabled time runs while the event and its leader are at least inactive, running time while it is active.
 void update_times(Event& event) {
-  const u64 time = event.context->time();
+  const u64 time = time_for(event);
   const u64 passed = time - event.time_stamp;
   event.time_stamp = time;
   const bool enabled = event.state >= EventState::inactive && event.leader->state >= EventState::inactive;
@@ -119,7 +119,8 @@ u32 hardware_of(const Event& leader) {
 u32 turn_of(const Event& leader) { return std::max(hardware_of(leader), pmu_place::CORE); }
 
 bool Scheduler::is_here(const Event& leader) const {
-  return (leader.cpu == -1 || leader.cpu == number_) && pmus_[hardware_of(leader)] != nullptr;
+  return (leader.cpu == -1 || leader.cpu == number_) && pmus_[hardware_of(leader)] != nullptr &&
+         (leader.cgroup == nullptr || leader.cgroup->watch.runs());
 }
 
 Scheduler::Use& Scheduler::use_of(u32 place) {
@@ -215,6 +216,40 @@ void Scheduler::reschedule(std::span<Event* const> changed) {
 void Scheduler::software_on(std::span<Event* const> changed) {
   for (Event* event : changed)
     if (event->leader->state >= EventState::inactive && is_here(*event->leader)) group_on(*event->leader);
+}
+
+const CgroupOnCpu& Scheduler::watch(const Cgroup& cgroup, const Cgroup& current) {
+  CgroupOnCpu& watched = cgroups_.try_emplace(cgroup.id, CgroupOnCpu{cgroup, {}}).first->second;
+  cgroup_ = &current;
+  follow(watched);
+  return watched;
+}
+
+void Scheduler::follow(CgroupOnCpu& watched) {
+  const bool runs = watched.cgroup.holds(*cgroup_);
+  if (runs == watched.watch.runs()) return;
+  runs ? watched.watch.start(clock_) : watched.watch.stop();
+}
+
+std::vector<u32> Scheduler::pmus_with_cgroups() {
+  std::vector<u32> places;
+  for (const u32 place : cpu_.pmus())
+    if (std::ranges::any_of(cpu_.events(), [&](const Event* e) {
+          return e->cgroup != nullptr && turn_of(*e->leader) == place;
+        }))
+      places.push_back(place);
+  return places;
+}
+
+void Scheduler::cgroup_comes(const Cgroup& next) {
+  if (cgroups_.empty() || cgroup_ == &next) return;
+  const std::vector<u32> places = pmus_with_cgroups();
+  pmus_.disable(places);
+  lists_off(cpu_, list::ALL, places);
+  cgroup_ = &next;
+  for (auto& [id, watched] : cgroups_) follow(watched);
+  for (const unsigned list : {list::PINNED, list::FLEXIBLE}) list_on(cpu_, list, places);
+  pmus_.enable(places);
 }
 
 void Scheduler::task_leaves() {

@@ -3,6 +3,7 @@
 #define PMUSIM_SRC_PERF_SCHEDULER_H
 
 #include <functional>
+#include <map>
 #include <span>
 
 #include "perf/context.h"
@@ -36,6 +37,11 @@ class Scheduler {
   /// events count goes on meanwhile.
   void task_leaves();
   void task_comes(Context* task);
+  /// For events of the CPU that are to count while tasks of `cgroup` run. `current`: of the task that does.
+  const CgroupOnCpu& watch(const Cgroup& cgroup, const Cgroup& current);
+  /// The task that is to run is of this cgroup: where that changes, the CPU's own events come off the PMUs
+  /// that count for cgroups, and what counts now goes on (Linux: perf_cgroup_switch).
+  void cgroup_comes(const Cgroup& next);
   /// After these events, or their states, changed: takes off the PMU what stands behind them or beside them,
   /// and puts on what fits (Linux: ctx_resched).
   void reschedule(std::span<Event* const> changed);
@@ -58,6 +64,8 @@ class Scheduler {
   void lists_off(Context& context, unsigned lists, Places places);
   void list_on(Context& context, unsigned list, Places places);
   void all_on(Places of_cpu, Places of_task);
+  void follow(CgroupOnCpu& watched);
+  std::vector<u32> pmus_with_cgroups();
   bool rotate(u32 place);
   void software_on(std::span<Event* const> changed);
   static Event* next_to_wait(Context& context, u32 place);
@@ -84,6 +92,8 @@ class Scheduler {
   std::vector<Use> uses_;  // by place of the PMU
   Context cpu_{nullptr};
   Context* task_ = nullptr;
+  std::map<u64, CgroupOnCpu> cgroups_;  // by id
+  const Cgroup* cgroup_ = nullptr;      // of who runs, once any is watched
 };
 
 }  // namespace pmusim::perf

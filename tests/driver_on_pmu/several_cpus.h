@@ -123,8 +123,8 @@ class SeveralCpus {
   /// ns since the start, by the TSC of the CPU.
   u64 now(u32 n) { return pmu(n).tsc() / tsc_per_ns; }
 
-  perf::Event& open(const perf::Attr& attr, i32 pid, i32 cpu, perf::Event* leader = nullptr) {
-    auto event = perf_->open(attr, pid, cpu, leader);
+  perf::Event& open(const perf::Attr& attr, i32 pid, i32 cpu, perf::Event* leader = nullptr, u64 flags = 0) {
+    auto event = perf_->open(attr, pid, cpu, leader, flags);
     EXPECT_TRUE(event.ok()) << (event.ok() ? "" : event.error().message);
     return **event;
   }

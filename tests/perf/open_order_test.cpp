@@ -168,6 +168,15 @@ std::vector<Violation> allocation_stages() {
       {"C11", EINVAL, "aux_action: pause", {"aux"}, [](Request& r) { r.attr.aux_action = 6; }},
       {"C12", EOPNOTSUPP, "aux_action: PMU", {"aux"}, [](Request& r) { r.attr.aux_action = 1; }},
       {"C13",
+       EBADF,
+       "PID_CGROUP: there is no cgroup",
+       {"pid", "cpu", "flags"},
+       [](Request& r) {
+         r.pid = 999;
+         r.cpu = 0;
+         r.flags |= open_flag::PID_CGROUP;
+       }},
+      {"C14",
        EOVERFLOW,
        "sample_max_stack",
        {},

@@ -184,6 +184,12 @@ struct RecordHeader {
 };
 static_assert(sizeof(RecordHeader) == 8);
 
+/// PERF_FLAG_*, of perf_event_open.
+namespace open_flag {
+inline constexpr u64 NO_GROUP = bit(0), OUTPUT = bit(1), PID_CGROUP = bit(2), CLOEXEC = bit(3),
+                     ALL = low_bits(4);
+}
+
 namespace misc {
 inline constexpr u16 CPUMODE_MASK = 7, KERNEL = 1, USER = 2;
 inline constexpr u16 MMAP_DATA = 1 << 13, COMM_EXEC = 1 << 13, SWITCH_OUT = 1 << 13;

@@ -171,8 +171,8 @@ class PerfCore {
 
   // --- system calls
 
-  /// perf_event_open. `pid`: a task, 0 the first CPU's current one, -1 everyone on `cpu`. `cpu`: -1 wherever
-  /// the task is.
+  /// perf_event_open. `pid`: a task, 0 the first CPU's current one, -1 everyone on `cpu`, with PID_CGROUP the
+  /// tasks of a cgroup (make_cgroup()) and of those below it. `cpu`: -1 wherever the task is.
   virtual Result<Event*, KernelError> open(const Attr& attr, i32 pid, i32 cpu, Event* group_leader = nullptr,
                                            u64 flags = 0) = 0;
   /// The same from bytes of any attribute version; attr.size in `user` is corrected on E2BIG.
@@ -224,6 +224,14 @@ class PerfCore {
   virtual void set_comm(u32 tid, std::string comm) = 0;
   virtual void mmap_region(u32 tid, const Mapping& mapping) = 0;
   virtual void exit(u32 tid) = 0;
+
+  /// The number of the cgroup at `path`, which begins with "/", and is made if it is not there, as are those
+  /// above it. PID_CGROUP takes the number for a file descriptor. Every task is in "/" at first, which has
+  /// number 1, and a new one where its parent is. Events with attr.cgroup have a CGROUP record of each that
+  /// is made. Throws std::invalid_argument if it is no such path.
+  virtual u64 make_cgroup(std::string_view path) = 0;
+  /// Throws std::invalid_argument if there is no such task or cgroup.
+  virtual void move_to_cgroup(u32 tid, u64 id) = 0;
 
   /// sigtrap: an overflow of such an event calls this instead of sending SIGTRAP.
   virtual void on_sigtrap(std::function<void(const Event&, u64 address)> callback) = 0;

@@ -66,6 +66,8 @@ struct SampleLayout {
 
 /// One opened perf event (perf_event_open returns one). Owned by the core; siblings are owned by it too and
 /// point at their leader.
+struct CgroupOnCpu;
+
 struct Event {
   Attr attr;
   SampleLayout layout;  ///< of `attr`
@@ -85,8 +87,9 @@ struct Event {
   u64 lost_samples = 0;
   u64 time_enabled = 0, time_running = 0, time_stamp = 0;
   Context* context = nullptr;
-  i32 cpu = -1;     ///< as opened
-  i32 on_cpu = -1;  ///< where it is active; -1: nowhere
+  const CgroupOnCpu* cgroup = nullptr;  ///< whose tasks it counts; null: everybody's
+  i32 cpu = -1;                         ///< as opened
+  i32 on_cpu = -1;                      ///< where it is active; -1: nowhere
   std::shared_ptr<RingBuffer> ring;
   bool mapped = false;   ///< `ring` is its own mapping, not another event's output
   u32 event_limit = 0;   ///< REFRESH; a 32-bit counter that wraps, as the kernel's

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "perf/linux_core.h"
+
+/// Cgroups, and which tasks are in them.
+namespace pmusim::perf {
+
+namespace {
+
+std::string path_above(std::string_view path) {
+  return std::string(path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)));
+}
+
+}  // namespace
+
+u64 LinuxCore::make_cgroup(std::string_view path) {
+  if (!path.starts_with('/') || (path.size() > 1 && path.ends_with('/')) || path.find("//") != path.npos)
+    throw std::invalid_argument(fmt::format("make_cgroup: '{}' is no path from /", path));
+  for (const auto& [id, cgroup] : cgroups_)
+    if (cgroup.path == path) return id;
+  const Cgroup& above = cgroups_.at(make_cgroup(path_above(path)));
+  const u64 id = cgroups_.size() + root_cgroup;
+  cgroups_.emplace(id, Cgroup{id, std::string(path), &above});
+  write_cgroup(id, path);
+  return id;
+}
+
+/// Linux writes it where somebody makes the directory: here on the first CPU, of whoever runs there.
+void LinuxCore::write_cgroup(u64 id, std::string_view path) {
+  CpuContext& cpu = first();
+  const Moment moment = moment_of(cpu, cpu.current);
+  for (Context* const context :
+       {&cpu.context(), cpu.current != nullptr ? cpu.current->context.get() : nullptr}) {
+    if (context == nullptr) continue;
+    for (Event* const event : context->events())
+      if (RingBuffer* const ring = ring_of(*event);
+          ring != nullptr && is_heard(cpu, *event) && event->attr.cgroup)
+        output_record(*ring, *event, moment, CgroupRecord{id, path});
+  }
+}
+
+/// It has its new cgroup at once, also where it runs (Linux: perf_cgroup_attach).
+void LinuxCore::move_to_cgroup(u32 tid, u64 id) {
+  const auto to = cgroups_.find(id);
+  Task* const task = find_task(tid);
+  if (to == cgroups_.end() || task == nullptr)
+    throw std::invalid_argument(fmt::format("move_to_cgroup: there is no {} {}",
+                                            task == nullptr ? "task" : "cgroup", task == nullptr ? tid : id));
+  task->cgroup = &to->second;
+  if (task->on != nullptr) task->on->scheduler.cgroup_comes(to->second);
+}
+
+}  // namespace pmusim::perf
