@@ -235,11 +235,15 @@ constexpr std::array<std::string_view, 92> quantity_names{"none",
                                                           "all_data_reads_under_way",
                                                           "cycles_all_data_reads",
                                                           "fill_buffers_full_periods",
-                                                          "uops_first_decoder"};
+                                                          "uops_first_decoder",
+                                                          "flops_add",
+                                                          "flops_multiply",
+                                                          "flops_divide",
+                                                          "flops_multiply_add"};
 static_assert(quantity_names.size() == static_cast<std::size_t>(Quantity::count_));
 static_assert(quantity_names[static_cast<unsigned>(Quantity::slots)] == "slots" &&
               quantity_names[static_cast<unsigned>(Quantity::recovery_cycles)] == "recovery_cycles" &&
-              quantity_names.back() == "uops_first_decoder");
+              quantity_names.back() == "flops_multiply_add");
 
 std::size_t find(std::span<const std::string_view> names, std::string_view name, std::string_view what) {
   const auto found = std::find(names.begin(), names.end(), name);

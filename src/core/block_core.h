@@ -25,6 +25,7 @@ struct BlockExecution {
   u32 cycles = 0;  ///< from `since` to its last retirement, front-end delays before it included
   BranchKind branch = BranchKind::none;
   u8 branch_length = 0;
+  u8 fused_length = 0;  ///< as Retirement has it, of the branch
   bool taken = false;
   Prediction prediction = Prediction::right;
   /// A branch within the block is taken, to what follows it: blocks that recorders make have none. Or there

@@ -546,6 +546,11 @@ SignalSet CoreEngine::signals_of(std::size_t number) const {
   return signals | signals_of_branch(instruction.branch, passed.taken, passed.prediction);
 }
 
+u8 CoreEngine::fused_length(std::size_t number) const {
+  const auto& instructions = lowered().instructions;
+  return instructions[number].second_of_pair ? instructions[number - 1].length : u8{0};
+}
+
 u64 CoreEngine::cycle_before(std::size_t instruction) const {
   return instruction == 0 ? begin_cycle_ : passed_[instruction - 1].cycle;
 }
@@ -599,6 +604,7 @@ const Retirement& CoreEngine::retire(Cursor& cursor) const {
   CodeQuantities::of(instruction, lowered().instructions[number]).add_to(r.quantities);
   if (time_is_recorded_) recorded_time_.account(previous, passed.cycle, r.quantities);
   r.length = instruction.length;
+  r.fused_length = fused_length(number);
   r.branch = instruction.branch;
   r.taken = passed.taken;
   r.mispredicted = passed.prediction == Prediction::wrong;

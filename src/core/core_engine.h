@@ -90,6 +90,8 @@ class CoreEngine {
 
   /// All that is true of an instruction that has passed.
   SignalSet signals_of(std::size_t instruction) const;
+  /// As Retirement has it.
+  u8 fused_length(std::size_t instruction) const;
   /// Quantities of all instructions of this execution, which have passed outside of transactions and have no
   /// recorded time: those that are wanted, and perhaps others.
   Quantities sum(const QuantitySet& wanted) const;

@@ -47,6 +47,10 @@ bool loads_general_register(const x86::Instruction& instruction) {
   return instruction.memory_operands == 1 && (instruction.registers_written & low_bits(16)) != 0;
 }
 
+std::size_t flop_index(Quantity kind) {
+  return static_cast<std::size_t>(kind) - static_cast<std::size_t>(Quantity::flops_add);
+}
+
 bool divides(const PortUse& use) { return use.ports == PortMask{1} << divider_port; }
 
 }  // namespace
@@ -57,6 +61,7 @@ CodeQuantities CodeQuantities::of(const x86::Instruction& instruction, const Low
   CodeQuantities quantities;
   quantities.uops = lowered.second_of_pair ? 0 : lowered.slots();
   if (instruction.signals.has(Signal::microcoded)) quantities.heavy_slots = quantities.uops;
+  if (instruction.flops != 0) quantities.flops[flop_index(instruction.flop_kind)] = instruction.flops;
   if (!instruction.signals.has(Signal::divide)) return quantities;
   const bool integers = instruction.execution == x86::ExecutionClass::divide;
   u32& cycles = integers ? quantities.dividing_integers_cycles : quantities.dividing_fp_cycles;
@@ -70,6 +75,7 @@ CodeQuantities& CodeQuantities::operator+=(const CodeQuantities& other) {
   heavy_slots += other.heavy_slots;
   dividing_integers_cycles += other.dividing_integers_cycles;
   dividing_fp_cycles += other.dividing_fp_cycles;
+  for (std::size_t i = 0; i < flops.size(); ++i) flops[i] += other.flops[i];
   return *this;
 }
 
@@ -80,6 +86,8 @@ void CodeQuantities::add_to(Quantities& quantities) const {
   add(Quantity::slots_heavy, heavy_slots);
   add(Quantity::divider_cycles_integer, dividing_integers_cycles);
   add(Quantity::divider_cycles_fp, dividing_fp_cycles);
+  for (std::size_t i = 0; i < flops.size(); ++i)
+    quantities[static_cast<std::size_t>(Quantity::flops_add) + i] += flops[i];
 }
 
 bool Lowering::fuses(const x86::Instruction& first, const x86::Instruction& second) const {

@@ -172,7 +172,7 @@ u32 highest_amd_leaf(const AmdFeatures& amd) {
 /// Of the words that were dumped what the hardware model has.
 CpuidResult amd_leaf(const CpuModel& model, u32 leaf, u32 subleaf) {
   constexpr u32 core_extension_and_ibs = bit(23) | bit(10) | bit(3);       // 80000001H:ECX
-  constexpr u32 ibpb_and_brs = bit(12) | bit(31);                          // 80000008H:EBX
+  constexpr u32 irperf_ibpb_and_brs = bit(1) | bit(12) | bit(31);          // 80000008H:EBX
   constexpr u32 precise_retire = bit(12);                                  // 80000021H:EAX
   constexpr u32 perfmon_v2_lbr_freeze = 7, core_counters_and_lbr = 0x3FF;  // 80000022H:EAX and EBX
   const AmdFeatures& amd = model.amd;
@@ -193,7 +193,7 @@ CpuidResult amd_leaf(const CpuModel& model, u32 leaf, u32 subleaf) {
       return result;
     }
     case 0x80000008:
-      return {.eax = amd.cpuid_80000008_eax, .ebx = amd.cpuid_80000008_ebx & ibpb_and_brs};
+      return {.eax = amd.cpuid_80000008_eax, .ebx = amd.cpuid_80000008_ebx & irperf_ibpb_and_brs};
     case 0x8000001B:
       return {.eax = amd.has_ibs() ? amd.cpuid_8000001b_eax : 0};
     case 0x80000021:

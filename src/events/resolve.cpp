@@ -304,6 +304,10 @@ bool needs_own_code(const EventRule& rule) {
     case Quantity::slots_heavy:
     case Quantity::divider_cycles_integer:
     case Quantity::divider_cycles_fp:
+    case Quantity::flops_add:
+    case Quantity::flops_multiply:
+    case Quantity::flops_divide:
+    case Quantity::flops_multiply_add:
       return true;
     default:
       return rule.quantity >= Quantity::uops_issued && rule.quantity <= Quantity::cycles_executing_more;

@@ -29,6 +29,9 @@ constexpr Field amd_from_fields[] = {
     {a::lbr::FROM_MISPREDICTED, "mispredicted"},
     {a::lbr::ADDRESS, "address of the branch, entry 0 newest"},
 };
+u64 no_bit(const CpuModel&, unsigned) { return 0; }
+
+constexpr Field address_fields[] = {{~u64{0}, "address"}};
 constexpr Field amd_to_fields[] = {
     {a::lbr::TO_VALID, "valid"},
     {a::lbr::TO_SPECULATIVE, "speculative"},
@@ -83,6 +86,34 @@ Rows<LbrStack> LbrStack::amd_registers() {
              return assign(l.record_at(at.n), l.layout_.with_to(l.record_at(at.n), value));
            },
        .is_data = true},
+  };
+  return rows;
+}
+
+/// While DebugCtl[0] is set: the last branch, and the one before the last interrupt or exception.
+Rows<LbrStack> LbrStack::amd_last_branch_registers() {
+  using L = LbrStack;
+  static constexpr Row<L> rows[] = {
+      {.address = a::LAST_BRANCH_FROM,
+       .name = "LastBranchFromIP",
+       .fields = address_fields,
+       .writable = no_bit,
+       .read = [](const L& l, At) { return l.last_branch_.from; }},
+      {.address = a::LAST_BRANCH_TO,
+       .name = "LastBranchToIP",
+       .fields = address_fields,
+       .writable = no_bit,
+       .read = [](const L& l, At) { return l.last_branch_.to; }},
+      {.address = a::LAST_EXCEPTION_FROM,
+       .name = "LastIntFromIP",
+       .fields = address_fields,
+       .writable = no_bit,
+       .read = [](const L& l, At) { return l.last_exception_.from; }},
+      {.address = a::LAST_EXCEPTION_TO,
+       .name = "LastIntToIP",
+       .fields = address_fields,
+       .writable = no_bit,
+       .read = [](const L& l, At) { return l.last_exception_.to; }},
   };
   return rows;
 }

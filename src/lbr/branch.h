@@ -18,13 +18,21 @@ struct Branch {
   Cpl cpl_after = Cpl::user;
   TxState tx = TxState::none;
   bool mispredicted = false;
+  u8 fused_bytes = 0;             ///< of the instruction before it, if the two are fused
   bool zero_length_call = false;  ///< a call of the next instruction ("get PC"), which no RET matches
 
   /// The control transfer of a retirement with `taken` set.
   static Branch of(const Retirement& r) {
-    return {r.ip,     r.next_ip,      r.cycle,
-            r.branch, r.cpl,          r.cpl_after,
-            r.tx,     r.mispredicted, r.branch == BranchKind::direct_call && r.next_ip == r.ip + r.length};
+    return {.from = r.ip,
+            .to = r.next_ip,
+            .cycle = r.cycle,
+            .kind = r.branch,
+            .cpl_before = r.cpl,
+            .cpl_after = r.cpl_after,
+            .tx = r.tx,
+            .mispredicted = r.mispredicted,
+            .fused_bytes = r.fused_length,
+            .zero_length_call = r.branch == BranchKind::direct_call && r.next_ip == r.ip + r.length};
   }
 };
 

@@ -36,7 +36,8 @@ struct LbrLayout {
   bool cycles_in_to = false;  ///< TO[63:48] is CYC_CNT
   bool packed = false;        ///< one register holds both, 32 bits each
   bool checked_to = true;
-  bool amd = false;  ///< flags above the 58 bits of the address: MISPRED in FROM, valid in TO
+  /// Flags above the 58 bits of the address: MISPRED in FROM, valid in TO. FROM of a fused pair is its first.
+  bool amd = false;
 };
 
 }  // namespace pmusim

@@ -181,6 +181,11 @@ unsigned LbrStack::render(std::span<LbrEntry> out) const {
   return count;
 }
 
+void LbrStack::keep_last(const Branch& branch) {
+  if (branch.kind == BranchKind::interrupt) last_exception_ = last_branch_;
+  last_branch_ = {branch.from, branch.to, 0};
+}
+
 bool LbrStack::record_special(const Branch& branch) {
   if (!derived_.enabled) return false;
   if (branch.kind == BranchKind::interrupt || branch.kind == BranchKind::software_interrupt)
@@ -205,7 +210,7 @@ void LbrStack::append_special(const Branch& branch) {
   if (!timed_) info &= ~(lbr_info::CYC_CNT | lbr_info::CYC_CNT_VALID);
   if (branch.tx == TxState::in_tx) info |= lbr_info::IN_TSX;
   if (branch.tx == TxState::aborting) info |= lbr_info::TSX_ABORT;
-  append(branch, hidden ? ~u64{0} : branch.from, info);
+  append(branch, hidden ? ~u64{0} : source_of(branch), info);
   if (branch.kind == BranchKind::tsx_abort && model_->lbr.double_abort)
     append(branch, branch.from, info_of(branch));
   timed_ = true;

@@ -31,9 +31,12 @@ class LbrStack {
     if (gate == LbrGate::closed) return false;
     if (needs_more(branch, derived_.special)) return record_special(branch);
     if (!accepts(branch)) return false;
-    append(branch, branch.from, info_of(branch));
+    append(branch, source_of(branch), info_of(branch));
     return true;
   }
+
+  /// AMD's pair beside the stack takes in any taken branch, and what it had before an interrupt is kept.
+  void keep_last(const Branch& branch);
 
   /// Kinds of taken branches in user mode, bits by BranchKind: those that record() appends, and those that it
   /// may do more with. Both hold until a register is written, an event is counted or one of the latter comes.
@@ -103,6 +106,7 @@ class LbrStack {
   static Rows<LbrStack> arch_registers();
   static Rows<LbrStack> last_exception_registers();
   static Rows<LbrStack> amd_registers();
+  static Rows<LbrStack> amd_last_branch_registers();
 
   bool accepts(const Branch& branch) const {
     const unsigned ring = branch.cpl_after == Cpl::kernel ? 0 : 1;
@@ -114,6 +118,8 @@ class LbrStack {
     const u64 cycles = since < lbr_info::CYC_CNT ? since : lbr_info::CYC_CNT;
     return u64{branch.mispredicted} << 63 | info_of_kind_[static_cast<unsigned>(branch.kind)] | cycles;
   }
+  /// AMD's names the instruction that a branch is fused with.
+  u64 source_of(const Branch& branch) const { return branch.from - (layout_.amd ? branch.fused_bytes : 0); }
   void append(const Branch& branch, u64 from, u64 info) {
     ring_[++head_ & ring_mask_] = {from, branch.to, info & layout_.produced};
     last_cycle_ = branch.cycle;
@@ -167,7 +173,7 @@ class LbrStack {
   bool timed_ = false;  ///< last_cycle_ means something: the next record has a cycle count
   u64 events_ = 0;      ///< BR_CNTR fields of the next record
   u64 select_ = 0, ctl_ = 0;
-  LbrEntry last_exception_;
+  LbrEntry last_exception_, last_branch_;
   std::array<LbrEntry, ring_size> ring_{};
 };
 

@@ -154,7 +154,7 @@ Fault LbrStack::assign(LbrEntry& record, const std::optional<LbrEntry>& written)
 }
 
 RowFamilies<LbrStack> LbrStack::registers(Vendor vendor) {
-  if (vendor == Vendor::amd) return {amd_registers()};
+  if (vendor == Vendor::amd) return {amd_registers(), amd_last_branch_registers()};
   return {legacy_registers(), arch_registers(), last_exception_registers()};
 }
 

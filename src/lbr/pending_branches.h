@@ -26,8 +26,8 @@ class PendingBranches {
   bool add(const Branch& branch, bool taken) {
     if (taken & LbrStack::needs_more(branch, kinds_.special)) [[unlikely]]
       return false;
-    newest_[count_ % newest_.size()] = {branch.from, branch.to, branch.cycle, branch.kind,
-                                        branch.mispredicted};
+    newest_[count_ % newest_.size()] = {branch.from, branch.to,           branch.cycle,
+                                        branch.kind, branch.mispredicted, branch.fused_bytes};
     count_ += kinds_.appended >> static_cast<unsigned>(branch.kind) & unsigned{taken};
     return true;
   }
@@ -48,7 +48,8 @@ class PendingBranches {
                     .to = branch.to,
                     .cycle = branch.cycle,
                     .kind = branch.kind,
-                    .mispredicted = branch.mispredicted},
+                    .mispredicted = branch.mispredicted,
+                    .fused_bytes = branch.fused_bytes},
                    LbrGate::open);
     }
     count_ = 0;
@@ -60,6 +61,7 @@ class PendingBranches {
     u64 from, to, cycle;
     BranchKind kind;
     bool mispredicted;
+    u8 fused_bytes;
   };
   LbrStack::UserKinds kinds_;
   u64 count_ = 0;

@@ -10,6 +10,7 @@ namespace {
 namespace a = msr::amd;
 
 bool is_amd_counter(const CpuModel& m, unsigned n) { return m.amd.has_core_extension() && gp_exists(m, n); }
+bool has_irperf(const CpuModel& m, unsigned) { return m.amd.has_irperf(); }
 bool has_perfmon_v2(const CpuModel& m, unsigned) { return m.amd.has_perfmon_v2(); }
 constexpr Field amd_select_bits[] = {
     {a::ctl::EVENT_LOW | a::ctl::EVENT_HIGH, "event"},
@@ -26,6 +27,11 @@ constexpr Field amd_select_bits[] = {
     {a::ctl::PREC_RET, "precise retirement",
      [](const CpuModel& m, unsigned n) { return n == 2 ? all_if(m.amd.has_precise_retire()) : 0; }},
 };
+constexpr Field hwcr_bits[] = {
+    {a::hwcr::IRPERF_EN, "count in IRPerfCount",
+     [](const CpuModel& m, unsigned) { return all_if(m.amd.has_irperf()); }},
+};
+constexpr Field irperf_bits[] = {{~u64{0}, "instructions retired"}};
 constexpr Field amd_enable_bits[] = {{all_gp, "enable PERF_CTRn (bit n)", gp_bits}};
 constexpr Field amd_status_bits[] = {
     {all_gp, "PERF_CTRn (bit n)", gp_bits},
@@ -112,6 +118,28 @@ Rows<CounterFile> CounterFile::amd_global_registers() {
              c.status_ |= value;
              return Fault::none;
            }},
+  };
+  return rows;
+}
+
+/// A counter of its own that no freeze or global control stops (APM vol. 2, 13.2; PPR).
+Rows<CounterFile> CounterFile::amd_instruction_registers() {
+  using C = CounterFile;
+  static constexpr Row<C> rows[] = {
+      {.address = a::HWCR,
+       .name = "HWCR",
+       .fields = hwcr_bits,
+       .ignored = any_value,
+       .read = read_word<&C::hwcr_>,
+       .write = write_word<&C::hwcr_>},
+      {.address = a::IRPERF_COUNT,
+       .name = "IRPerfCount",
+       .exists = has_irperf,
+       .fields = irperf_bits,
+       .writable = [](const CpuModel&, unsigned) { return u64{0}; },
+       .ignored = any_value,
+       .read = [](const C& c, At) { return c.counts_[instructions_retired]; },
+       .write = [](C&, At, u64) { return Fault::none; }},
   };
   return rows;
 }

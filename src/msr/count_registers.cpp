@@ -87,7 +87,8 @@ Rows<CounterFile> CounterFile::count_registers() {
 }
 
 RowFamilies<CounterFile> CounterFile::registers(Vendor vendor) {
-  if (vendor == Vendor::amd) return {amd_core_registers(), amd_global_registers()};
+  if (vendor == Vendor::amd)
+    return {amd_core_registers(), amd_global_registers(), amd_instruction_registers()};
   return {count_registers(), select_registers(), status_registers()};
 }
 

@@ -39,6 +39,7 @@ u64 CounterFile::fingerprint(const Derived& derived) const {
     if (const u64 filter = event_filter(event_select_[n]); filter != 0) result = fold(~result, filter);
   }
   if ((derived.running >> first_fixed) != 0) result = fold(result, fixed_ctrl_);
+  if (hwcr_ != 0) result = fold(result, hwcr_);
   const u64 metrics = u64{derived.metrics_kernel} << 1 | u64{derived.metrics_user};
   return fold(result, filters_.load_latency_cycles << 2 | metrics);
 }
@@ -47,7 +48,8 @@ u64 CounterFile::fingerprint(const Derived& derived) const {
 bool CounterFile::sums_up() const {
   return !derived_.counts_lbr_inserts && !derived_.single_steps &&
          (derived_.logged_by_lbr & derived_.running) == 0 &&
-         std::ranges::none_of(derived_.per_cycle, [](const Running& r) { return r.edge; });
+         std::ranges::none_of(derived_.per_cycle,
+                              [](const Running& r) { return r.edge || r.most_in_cycle != 0; });
 }
 
 /// Whether a condition holds, or does not, alike in every cycle that has up to `most` occurrences.

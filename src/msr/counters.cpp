@@ -34,7 +34,15 @@ void CounterFile::add(unsigned counter, u64 occurrences, Counted& counted) {
   const u64 sum = counts_[counter] + occurrences;
   counts_[counter] = sum & width_mask_;
   counted.occurred |= bit(counter);
-  if (sum > width_mask_) counted.overflowed |= bit(counter);
+  if (sum > width_mask_ && !carries(counter)) counted.overflowed |= bit(counter);
+}
+
+/// The counter is one of a pair, and the upper half takes its carry without wrapping.
+bool CounterFile::carries(unsigned counter) {
+  if ((derived_.merged & bit(counter)) == 0) return false;
+  u64& upper = counts_[counter + 1];
+  upper = (upper + 1) & low_bits(16);
+  return upper != 0;
 }
 
 Counted CounterFile::retire(const Retirement& retirement) {
@@ -114,6 +122,7 @@ u64 CounterFile::increment(const Running& running, u64 cycles, Cpl cpl) const {
   const bool passes = running.passes(cpl, tx_ == TxState::in_tx);
   const u64 k = in_cycle_[running.counter] + (passes ? ticks(running, 1) : 0);
   if (!(passes || k != 0) || !running.satisfied_by(k)) return 0;
+  if (running.most_in_cycle != 0) return std::min<u64>(k, running.most_in_cycle);
   if (!running.edge) return cycles;
   return (was_satisfied_ & bit(running.counter)) == 0 ? 1 : 0;
 }
@@ -124,7 +133,7 @@ u64 CounterFile::cycles_to_wrap(const Running& running, u64 cycles, Cpl cpl) con
   if (running.has_condition()) {
     const u64 added = increment(running, cycles, cpl);
     if (added <= room) return cycles;
-    return running.edge ? 1 : room + 1;
+    return running.edge || running.most_in_cycle != 0 ? 1 : room + 1;
   }
   if (!running.passes(cpl, tx_ == TxState::in_tx) || ticks(running, cycles) <= room) return cycles;
   return cycles_for(running, room + 1);
@@ -258,6 +267,25 @@ bool CounterFile::counts_for_host(unsigned gp) const {
   return (!host && !guest) || (filters_.svme && host);
 }
 
+/// AMD: the even counters whose next one has the event Merge, so that the two are one (PPR, merged counters).
+u64 CounterFile::merged_pairs(u64 enabled) const {
+  constexpr u16 merge = 0xFFF;
+  if (!model_->merges_counters()) return 0;
+  u64 pairs = 0;
+  for (unsigned n = 0; n + 1 < first_fixed; n += 2)
+    if ((enabled & bit(n + 1)) != 0 && (event_select_[n + 1] & msr::evtsel::EN) != 0 &&
+        msr::amd::ctl::event(event_select_[n + 1]) == merge)
+      pairs |= bit(n);
+  return pairs;
+}
+
+/// What one counter alone adds of events that occur more often in a cycle than it can count.
+u8 CounterFile::most_in_cycle(const Running& running) const {
+  constexpr u8 most_of_one_counter = 15;
+  const bool is_large = model_->merges_counters() && is_large_increment(running.rule.quantity);
+  return is_large && running.cmask == 0 ? most_of_one_counter : 0;
+}
+
 /// The register that an event's name implies a value of (docs/scheduling.md).
 u64 CounterFile::event_filter(u64 event_select) const {
   const u64 event = field(event_select, 7, 0), umask = field(event_select, 15, 8);
@@ -332,8 +360,17 @@ void CounterFile::Derived::add_gp(CounterFile& file, u64 allowed) {
     if ((select & ADAPTIVE) != 0) adaptive |= bit(n);
     if ((select & BR_CNTR) != 0) logged_by_lbr |= bit(n);
     if ((select & IN_TXCP) != 0) checkpointed |= bit(n);
-    if ((select & EN) != 0 && (allowed & bit(n)) != 0) start(file.decoded_gp(n));
+    if ((select & EN) == 0 || (allowed & bit(n)) == 0) continue;
+    Running counter = file.decoded_gp(n);
+    if ((merged & bit(n)) == 0) counter.most_in_cycle = file.most_in_cycle(counter);
+    start(counter);
   }
+}
+
+void CounterFile::Derived::count_instructions() {
+  Running counter{.counter = instructions_retired, .kernel = true, .user = true};
+  counter.rule.all = {Signal::instruction};
+  retired.push_back(counter);
 }
 
 void CounterFile::Derived::add_fixed(CounterFile& file, u64 allowed) {
@@ -361,8 +398,10 @@ void CounterFile::Derived::recompute(CounterFile& file) {
   per_cycle.clear();
   const bool frozen = (file.status_ & msr::status::CTR_FRZ) != 0;
   const u64 allowed = frozen ? 0 : model.has_global_control() ? file.global_ctrl_ : model.counters();
+  merged = file.merged_pairs(allowed & model.counters());
   add_gp(file, allowed);
   add_fixed(file, allowed);
+  if ((file.hwcr_ & msr::amd::hwcr::IRPERF_EN) != 0) count_instructions();
   for (const unsigned counter : set_bits(model.has_arch_pebs() ? model.pebs.counters : 0))
     if ((file.cfg_c_[counter] & pebs::cfg_c::ENABLE) != 0) sampling |= bit(counter);
   single_steps = std::any_of(per_cycle.begin(), per_cycle.end(), [](const Running& r) {

@@ -175,10 +175,12 @@ class CounterFile {
   static Rows<CounterFile> status_registers();
   static Rows<CounterFile> amd_core_registers();
   static Rows<CounterFile> amd_global_registers();
+  static Rows<CounterFile> amd_instruction_registers();
   static u64 global_ctrl_after_reset(const CpuModel& model);
   u64 in_use() const;
 
   static constexpr unsigned slots = 3;  // the fixed counter that PERF_METRICS belongs to
+  static constexpr unsigned instructions_retired = counter_slots - 1;  // IRPerfCount, which never wraps
 
   enum class Source : u8 {
     occurrences,  ///< come with a retirement, in its cycle
@@ -194,6 +196,7 @@ class CounterFile {
     u8 counter = 0;
     u8 per_cycle = 1;  // occurrences per core cycle, or per unit of the quantity
     u8 cmask = 0;
+    u8 most_in_cycle = 0;  // what it can add in a cycle; 0: all that occurs
     bool inv = false, equal = false, edge = false;
     bool kernel = false, user = false;
     bool only_in_tx = false;
@@ -201,7 +204,7 @@ class CounterFile {
     bool only_slow_fetches = false;  // FRONTEND_RETIRED: as many slots lost to fetch as its filter says
     friend bool operator==(const Running&, const Running&) = default;
 
-    bool has_condition() const { return cmask != 0 || equal || edge; }
+    bool has_condition() const { return cmask != 0 || equal || edge || most_in_cycle != 0; }
     /// Occurrences wait for the end of the cycle. (Lost cycles have closed when they are known.)
     bool waits_for_cycle() const { return source != Source::lost_cycles && has_condition(); }
     /// Known at a retirement, and counted in user mode outside of transactions by quantity, or in part.
@@ -234,6 +237,7 @@ class CounterFile {
   struct DerivedMasks {
     u64 programming = 0;
     u64 running = 0, interrupting = 0, adaptive = 0, logged_by_lbr = 0, checkpointed = 0, sampling = 0;
+    u64 merged = 0;  // counters whose upper bits are in the next one
     bool metrics_kernel = false, metrics_user = false;
     bool counts_lbr_inserts = false;
     bool single_steps = false;  // a per-cycle rule on a clock that does not tick evenly
@@ -250,6 +254,7 @@ class CounterFile {
     void add_gp(CounterFile& file, u64 allowed);
     void add_fixed(CounterFile& file, u64 allowed);
     void start(const Running& counter);
+    void count_instructions();
   };
 
   u64 fingerprint(const Derived& derived) const;
@@ -288,6 +293,9 @@ class CounterFile {
   }
   static u64 lost_cycles(const Running& running, const Retirement& r);
   void add(unsigned counter, u64 occurrences, Counted& counted);
+  bool carries(unsigned counter);
+  u64 merged_pairs(u64 enabled) const;
+  u8 most_in_cycle(const Running& running) const;
   void change_transaction(TxState tx);
   bool goes_back_at_abort(unsigned counter) const;
 
@@ -299,6 +307,7 @@ class CounterFile {
   std::array<u64, 32> event_select_{};
   std::array<u64, counter_slots> cfg_c_{};
   u64 fixed_ctrl_ = 0, global_ctrl_ = 0, status_ = 0;
+  u64 hwcr_ = 0;
   PerfMetrics metrics_;
   EventFilters filters_;
 

@@ -120,7 +120,12 @@ void Sequencer::halt_until(u64 cycle, const InterruptFrame& frame) {
 
 // A record taken in is an event of its own.
 void Sequencer::log_branch(const Retirement& r, Counted& counted) {
-  if (!lbr_.record(Branch::of(r), lbr_gate())) return;
+  Branch branch = Branch::of(r);
+  if (keeps_last_branch()) {
+    branch.fused_bytes = 0;  // nothing fuses meanwhile
+    lbr_.keep_last(branch);
+  }
+  if (!lbr_.record(branch, lbr_gate())) return;
   observer_.notify(&Observer::on_lbr_record, {now(), r.ip, r.next_ip, r.branch, r.mispredicted});
   const Counted insertion = counters_.count_late(Signal::lbr_insert, r);
   counted.occurred |= insertion.occurred;

@@ -130,6 +130,9 @@ class Sequencer {
   void remember(const Registers* registers);
   void write_extended(const ExtendedChange& change);
   bool acts_between_blocks() const;
+  bool keeps_last_branch() const {
+    return model_->has_last_branch_pair() && (control_.debugctl() & msr::debugctl::LBR) != 0;
+  }
   void advance_counters(const CounterTotals& block, u64 executions, const Registers* registers);
   void log_branch(const Retirement& retirement, Counted& counted);
   void store_branch(const Retirement& retirement);

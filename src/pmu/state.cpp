@@ -7,10 +7,11 @@ namespace pmusim {
 
 void CounterFile::add_to(StateHash& hash) const {
   const auto& [model, width_mask, modifier_mask, tsc, bus, now, counts, selects, cfg_c, fixed_ctrl,
-               global_ctrl, status, metrics, filters, decoded, derived, in_cycle, was_satisfied,
+               global_ctrl, status, hwcr, metrics, filters, decoded, derived, in_cycle, was_satisfied,
                cycle_has_retired, cycle_cpl, tx, checkpoint, checkpoint_status] = *this;
   hash.add(now, counts, selects, cfg_c, fixed_ctrl, global_ctrl, status, metrics, filters);
   hash.add(in_cycle, was_satisfied, cycle_has_retired, cycle_cpl, tx, checkpoint, checkpoint_status);
+  if (hwcr != 0) hash.add(hwcr);
 }
 
 void ControlRegisters::add_to(StateHash& hash) const {
@@ -23,10 +24,11 @@ void ControlRegisters::add_to(StateHash& hash) const {
 
 void LbrStack::add_to(StateHash& hash) const {
   const auto& [model, layout, info_of_kind, by_age, derived, depth, ring_mask, head, last_cycle, timed,
-               events, select, ctl, last_exception, ring] = *this;
+               events, select, ctl, last_exception, last_branch, ring] = *this;
   const auto add_record = [&](const LbrEntry& record) { hash.add(record.from, record.to, record.info); };
   hash.add(derived.enabled, depth, head, last_cycle, timed, events, select, ctl);
   add_record(last_exception);
+  if (last_branch != LbrEntry{}) add_record(last_branch);
   for (const LbrEntry& record : ring) add_record(record);
 }
 

@@ -17,6 +17,7 @@ Branch branch_of(const BlockExecution& execution, u64 cycles_ahead) {
           .cycle = execution.end() + cycles_ahead,
           .kind = execution.branch,
           .mispredicted = execution.prediction == Prediction::wrong,
+          .fused_bytes = execution.fused_length,
           // "&": a jump on this would be mispredicted as often as the program's own.
           .zero_length_call = static_cast<bool>(calls & goes_on)};
 }

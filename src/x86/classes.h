@@ -24,6 +24,10 @@ struct FpOperation {
 };
 FpOperation fp_operation(const Decoded& decoded);
 
+/// Adds floating-point operations as AMD's event 003 counts them: of single and double precision, each lane,
+/// and a fused multiply-add twice.
+void add_flops(Instruction& instruction, const Decoded& decoded, const FpOperation& fp);
+
 /// Integer work in vector registers as the SIMD_INT, SIMD_UOP_TYPE_EXEC and INT_VEC_RETIRED events sort it:
 /// by width and kind. Empty for all else.
 SignalSet vector_integer_signals(const Decoded& decoded);

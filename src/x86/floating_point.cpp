@@ -114,4 +114,40 @@ FpOperation fp_operation(const Decoded& d) {
   return result;
 }
 
+namespace {
+
+/// Minima, maxima and approximations compute nothing.
+Quantity flop_kind_of(std::string_view mnemonic) {
+  if (mnemonic.starts_with('v')) mnemonic.remove_prefix(1);
+  if (mnemonic.starts_with("fm") || mnemonic.starts_with("fnm")) return Quantity::flops_multiply_add;
+  if (mnemonic.starts_with("mul")) return Quantity::flops_multiply;
+  if (mnemonic.starts_with("div") || mnemonic.starts_with("sqrt")) return Quantity::flops_divide;
+  for (const std::string_view sum : {"add", "sub", "hadd", "hsub"})
+    if (mnemonic.starts_with(sum)) return Quantity::flops_add;
+  return Quantity::none;
+}
+
+struct Lanes {
+  Signal signal;
+  u8 lanes;
+};
+constexpr std::array lane_counts{
+    Lanes{Signal::fp_scalar_single, 1},      Lanes{Signal::fp_scalar_double, 1},
+    Lanes{Signal::fp_packed_128_single, 4},  Lanes{Signal::fp_packed_128_double, 2},
+    Lanes{Signal::fp_packed_256_single, 8},  Lanes{Signal::fp_packed_256_double, 4},
+    Lanes{Signal::fp_packed_512_single, 16}, Lanes{Signal::fp_packed_512_double, 8},
+};
+
+}  // namespace
+
+void add_flops(Instruction& instruction, const Decoded& d, const FpOperation& fp) {
+  const auto* found =
+      std::ranges::find_if(lane_counts, [&](const Lanes& each) { return fp.signals.has(each.signal); });
+  if (found == lane_counts.end()) return;
+  instruction.flop_kind = flop_kind_of(ZydisMnemonicGetString(d.mnemonic()));
+  if (instruction.flop_kind == Quantity::none) return;
+  const bool twice = instruction.flop_kind == Quantity::flops_multiply_add;
+  instruction.flops = static_cast<u8>(twice ? 2 * found->lanes : found->lanes);
+}
+
 }  // namespace pmusim::x86

@@ -165,6 +165,7 @@ Instruction decode(std::span<const std::byte> code, u64 ip) {
   result.signals = static_signals(result, *decoded) | fp.signals;
   add_cost(result, *decoded, fp);
   add_form(result, *decoded, fp);
+  add_flops(result, *decoded, fp);
   result.signals = result.signals | form_signals(result, fp);
   if (result.execution == ExecutionClass::divide || result.execution == ExecutionClass::fp_divide) {
     result.signals.add(Signal::divide);

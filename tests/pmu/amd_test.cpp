@@ -6,77 +6,13 @@
 #include "pmusim/arch/branch.h"
 #include "pmusim/arch/msr.h"
 #include "pmusim/pmu/pmu.h"
+#include "tests/pmu/amd_cpu.h"
 #include "tests/support/dice.h"
 
 namespace pmusim::amd_test {
 namespace {
 
 using testing::ElementsAre;
-
-CpuModel model_named(std::string_view name) {
-  CpuModel model = find_cpu_model(name).value();
-  model.policies.pmi_skid_cycles = 0;
-  return model;
-}
-
-/// A CPU of AMD's, with a handler that does what Linux' does and no more: it never writes LVTPC.
-class Cpu : public PmiHandler {
- public:
-  explicit Cpu(std::string_view name) : pmu(model_named(name)) {
-    pmu.set_pmi_handler(this);
-    set_lvtpc(0x400);
-  }
-  /// Zen 1 has its local APIC in memory alone.
-  void set_lvtpc(u32 value) {
-    if (pmu.model().has_x2apic) return write(0x834, value);
-    EXPECT_EQ(pmu.write_memory(0xFEE00340, std::as_bytes(std::span(&value, 1))), Fault::none);
-  }
-  u32 lvtpc() {
-    if (pmu.model().has_x2apic) return static_cast<u32>(read(0x834));
-    u32 value = 0;
-    EXPECT_EQ(pmu.read_memory(0xFEE00340, std::as_writable_bytes(std::span(&value, 1))), Fault::none);
-    return value;
-  }
-  void write(u32 address, u64 value) {
-    EXPECT_EQ(pmu.wrmsr(address, value), Fault::none) << std::hex << address << " " << pmu.why();
-  }
-  u64 read(u32 address) {
-    const auto value = pmu.rdmsr(address);
-    EXPECT_TRUE(value.ok()) << std::hex << address << " " << pmu.why();
-    return value.value_or(~u64{0});
-  }
-  /// Instructions, `at_once` in each cycle.
-  void retire_instructions(unsigned count, unsigned at_once = 1, Cpl cpl = Cpl::user) {
-    for (unsigned n = 0; n < count; ++n)
-      pmu.retire({.ip = 0x401000 + 4 * n,
-                  .next_ip = 0x401004 + 4 * n,
-                  .cycle = pmu.now() + (n % at_once == 0 ? 1 : 0),
-                  .signals = {Signal::instruction},
-                  .length = 4,
-                  .cpl = cpl,
-                  .cpl_after = cpl});
-  }
-  void retire_branch(u64 from, u64 to, BranchKind kind = BranchKind::direct_jump, Cpl before = Cpl::user,
-                     Cpl after = Cpl::user, bool mispredicted = false) {
-    pmu.retire({.ip = from,
-                .next_ip = to,
-                .cycle = pmu.now() + 1,
-                .signals = SignalSet{Signal::instruction} | branch_signals(kind) |
-                           outcome_signals(kind, {.taken = true, .mispredicted = mispredicted}),
-                .length = 2,
-                .branch = kind,
-                .taken = true,
-                .mispredicted = mispredicted,
-                .cpl = before,
-                .cpl_after = after});
-  }
-  void handle_pmi(const InterruptFrame&) override { ++pmis; }
-
-  Pmu pmu;
-  unsigned pmis = 0;
-};
-
-constexpr u64 user_instructions = 0x4100C0, with_interrupt = 0x5100C0;  // EN, USR; INT
 
 class EveryAmdModel : public testing::TestWithParam<std::string> {};
 std::vector<std::string> names() {
@@ -427,7 +363,8 @@ TEST(AmdProperty, BlocksAtOnceCountAsInstructionsDo) {
   Dice dice(39);
   u64 executions_at_once = 0;
   for (unsigned round = 0; round < 400; ++round) {
-    const std::string name = (dice.below(100) < 50) ? "genoa" : (dice.below(100) < 50) ? "naples" : "turin";
+    constexpr const char* models[] = {"genoa", "naples", "turin", "milan"};
+    const std::string name = models[dice.below(4)];
     Cpu exact(name);
     const u64 events[] = {0xC0, 0xC1, 0xC2, 0xC4, 0x76, 0x1'000000C9, 0xD1};
     for (unsigned n = 0; n < 6; ++n) {
@@ -445,6 +382,13 @@ TEST(AmdProperty, BlocksAtOnceCountAsInstructionsDo) {
       if (dice.below(100) < 15) exact.write(0xC0011033, bit(17) | bit(19) | (1 + dice.below(40)));
       if (dice.below(100) < 15) exact.write(0xC0011030, bit(57) | bit(48) | (1 + dice.below(40)));
     }
+    if (dice.below(4) == 0) {  // a merged pair
+      exact.write(0xC0010206, 0xF004000FF);
+      exact.write(0xC0010204, 0x510003 | (dice.one_in(2) ? 0x0100 : 0x1F00));
+    }
+    if (dice.below(4) == 0) exact.write(0xC0010208, 0x410103);
+    if (dice.below(4) == 0) exact.write(0xC0010015, 0x40000000);
+    if (dice.below(8) == 0) exact.write(0x1D9, 1);
     Cpu bulk = exact;
     bulk.pmu.set_pmi_handler(&bulk);
 
@@ -464,6 +408,8 @@ TEST(AmdProperty, BlocksAtOnceCountAsInstructionsDo) {
         r.signals = r.signals | branch_signals(kind) | outcome_signals(kind, {.taken = true});
       }
       r.quantities[static_cast<unsigned>(Quantity::uops)] = 1 + static_cast<u32>(dice.below(3));
+      r.quantities[static_cast<unsigned>(Quantity::flops_add)] = static_cast<u32>(dice.below(20));
+      if (branch && dice.below(2) == 0) r.fused_length = 3;
       block.push_back(r);
     }
     block.back().cycle += 1;

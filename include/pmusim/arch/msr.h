@@ -197,10 +197,15 @@ inline constexpr u64 EOI = 0xB0, LVTPC = 0x340, EXTENDED_LVT0 = 0x500, STRIDE = 
 namespace pmusim::msr::amd {
 
 inline constexpr u32 EFER = 0xC0000080;
+inline constexpr u32 IRPERF_COUNT = 0xC00000E9;  ///< instructions retired
+inline constexpr u32 HWCR = 0xC0010015;
 inline constexpr u32 LBR_SELECT = 0xC000010E;      ///< bits as lbr_select has them, without call-stack mode
 inline constexpr u32 DEBUG_EXTN_CTL = 0xC000010F;  ///< where the LBR stack is enabled
 inline constexpr u32 GLOBAL_STATUS = 0xC0000300, GLOBAL_CTL = 0xC0000301;
 inline constexpr u32 GLOBAL_STATUS_CLR = 0xC0000302, GLOBAL_STATUS_SET = 0xC0000303;
+/// The last branch, and the one before the last interrupt, while DebugCtl[0] is set.
+inline constexpr u32 LAST_BRANCH_FROM = 0x1DB, LAST_BRANCH_TO = 0x1DC;
+inline constexpr u32 LAST_EXCEPTION_FROM = 0x1DD, LAST_EXCEPTION_TO = 0x1DE;
 /// Four of them, one beside the other; the same registers as the first of those below.
 inline constexpr u32 LEGACY_CTL0 = 0xC0010000, LEGACY_CTR0 = 0xC0010004;
 /// As many as there are counters; counter n is at CTR0 + 2n.
@@ -219,11 +224,17 @@ inline constexpr u64 EVENT_HIGH = bits(35, 32);  ///< bits 11:8 of the event's n
 inline constexpr u64 GUEST_ONLY = bit(40), HOST_ONLY = bit(41);
 inline constexpr u64 PREC_RET = bit(43);  ///< of PERF_CTL2
 /// The number of the event that an event select names.
+/// In an odd counter: the upper bits of the counter before it (event FFFH, Merge).
+inline constexpr u64 MERGE = EVENT_HIGH | EVENT_LOW;
 constexpr u16 event(u64 select) { return static_cast<u16>(field(select, 7, 0) | field(select, 35, 32) << 8); }
 }  // namespace ctl
 
 namespace efer {
 inline constexpr u64 SVME = bit(12);
+}
+
+namespace hwcr {
+inline constexpr u64 IRPERF_EN = bit(30);
 }
 
 namespace debug_extn {

@@ -210,7 +210,7 @@ struct AcrFeatures {
 };
 
 /// What a part of AMD's says of itself in CPUID, as dumped (APM vol. 3, appendix E). cpuid() leaves out what
-/// the hardware model does not have: counters outside of the core, IRPERF.
+/// the hardware model does not have: counters outside of the core.
 struct AmdFeatures {
   u32 cpuid_80000001_ecx = 0;  ///< 23: six core counters
   u32 cpuid_80000008_eax = 0;  ///< 15:8: linear address bits
@@ -223,6 +223,7 @@ struct AmdFeatures {
   bool has_core_extension() const { return (cpuid_80000001_ecx & bit(23)) != 0; }
   bool has_ibs() const { return (cpuid_80000001_ecx & bit(10)) != 0; }
   bool has_branch_sampling() const { return (cpuid_80000008_ebx & bit(31)) != 0; }
+  bool has_irperf() const { return (cpuid_80000008_ebx & bit(1)) != 0; }
   bool has_precise_retire() const { return (cpuid_80000021_eax & bit(12)) != 0; }
   bool has_perfmon_v2() const { return (cpuid_80000022_eax & bit(0)) != 0; }
   bool has_lbr_stack() const { return (cpuid_80000022_eax & bit(1)) != 0; }
@@ -331,6 +332,11 @@ struct CpuModel {
   bool has_global_control() const {
     return vendor == Vendor::amd ? amd.has_perfmon_v2() : perfmon_version >= 2;
   }
+  /// AMD: two counters can be one for events that occur more than 15 times in a cycle.
+  bool merges_counters() const { return vendor == Vendor::amd && family >= 0x17; }
+  /// AMD: DEBUGCTL.LBR keeps the last branch, and that before the last interrupt, in a pair of registers
+  /// each.
+  bool has_last_branch_pair() const { return vendor == Vendor::amd; }
   /// Fixed counters that software can reach: they came with version 2.
   u32 usable_fixed_counters() const { return perfmon_version >= 2 ? fixed_counters : 0; }
   /// Every counter: GP bit n, fixed bit 32 + m. The legal counter bits of GLOBAL_CTRL.

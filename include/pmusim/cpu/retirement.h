@@ -303,6 +303,11 @@ enum class Quantity : u8 {
   cycles_all_data_reads,
   fill_buffers_full_periods,  ///< times that all fill buffers came to be in use
   uops_first_decoder,         ///< of uops_mite, those of the decoder that takes any instruction
+  // Floating-point operations by kind, SSE's and AVX's: each lane counts, and a fused multiply-add twice
+  flops_add,
+  flops_multiply,
+  flops_divide,  ///< and square roots
+  flops_multiply_add,
   count_
 };
 
@@ -322,6 +327,11 @@ constexpr bool is_cycle_total(Quantity q) {
          (q >= Quantity::cycles_l1d_misses && q <= Quantity::fill_buffers_full_cycles) ||
          q == Quantity::cycles_ownership_reads || q == Quantity::cycles_code_reads ||
          q == Quantity::cycles_all_data_reads;
+}
+
+/// Whether so much of it can fall into a cycle that AMD counts it with two counters.
+constexpr bool is_large_increment(Quantity q) {
+  return q >= Quantity::flops_add && q <= Quantity::flops_multiply_add;
 }
 
 using Quantities = std::array<u32, static_cast<unsigned>(Quantity::count_)>;
@@ -389,7 +399,8 @@ struct Retirement {
   u64 cycle = 0;    ///< absolute core cycle in which it retires
   SignalSet signals{};
   Quantities quantities{};
-  u8 length = 0;  ///< bytes; 0 for a transfer that is no instruction (interrupt, exception)
+  u8 length = 0;        ///< bytes; 0 for a transfer that is no instruction (interrupt, exception)
+  u8 fused_length = 0;  ///< of a branch fused with the instruction before it: bytes of that, otherwise 0
   BranchKind branch = BranchKind::none;
   bool taken = false;
   bool mispredicted = false;

@@ -85,6 +85,10 @@ struct Instruction {
   /// Has a prefix that shortens its constant, which length decoders notice late (66H before a constant of 4
   /// bytes).
   bool length_changing_prefix = false;
+  /// Floating-point operations of SSE and AVX: which Quantity counts them, and how many; masks are not looked
+  /// at.
+  Quantity flop_kind = Quantity::none;
+  u8 flops = 0;
   u8 opcode_offset = 0;  ///< of its last opcode byte: prefixes before it count for nothing to predecoders
   StackUse stack = StackUse::none;
   /// Its first operand is a register that it both reads and writes.

@@ -38,8 +38,8 @@ constexpr AmdProduct renoir{.name = "renoir",
 
 namespace cores::zen2 {
 
-constexpr auto events = event_rows::join(zen::common_events, zen::until_zen2, zen::until_zen3,
-                                         zen::since_zen2, zen::zen2_and_3, zen::only_zen2);
+constexpr auto events = event_rows::join(zen::common_events, zen::flops_by_kind, zen::until_zen2,
+                                         zen::until_zen3, zen::since_zen2, zen::zen2_and_3, zen::only_zen2);
 constexpr Product products[] = {{0x17, 0x31}, {0x17, 0x60}};
 constexpr Preset product_presets[] = {presets::amd_preset<presets::rome, costs::zen2>,
                                       presets::amd_preset<presets::renoir, costs::zen2>};

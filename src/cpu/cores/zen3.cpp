@@ -38,8 +38,8 @@ constexpr AmdProduct vermeer{.name = "vermeer",
 
 namespace cores::zen3 {
 
-constexpr auto events = event_rows::join(zen::common_events, zen::until_zen3, zen::since_zen2,
-                                         zen::zen2_and_3, zen::since_zen3, zen::zen3_and_4);
+constexpr auto events = event_rows::join(zen::common_events, zen::flops_by_kind, zen::until_zen3,
+                                         zen::since_zen2, zen::zen2_and_3, zen::since_zen3, zen::zen3_and_4);
 constexpr Product products[] = {{0x19, 0x01}, {0x19, 0x21}};
 constexpr Preset product_presets[] = {presets::amd_preset<presets::milan, costs::zen3>,
                                       presets::amd_preset<presets::vermeer, costs::zen3>};

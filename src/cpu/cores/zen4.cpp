@@ -67,8 +67,8 @@ constexpr AmdProduct bergamo{.name = "bergamo",
 
 namespace cores::zen4 {
 
-constexpr auto events = event_rows::join(zen::common_events, zen::since_zen2, zen::since_zen3,
-                                         zen::zen3_and_4, zen::since_zen4, zen::only_zen4);
+constexpr auto events = event_rows::join(zen::common_events, zen::flops_by_kind, zen::since_zen2,
+                                         zen::since_zen3, zen::zen3_and_4, zen::since_zen4, zen::only_zen4);
 constexpr Product products[] = {{0x19, 0x11}, {0x19, 0x61}, {0x19, 0xA0}};
 constexpr Preset product_presets[] = {presets::amd_preset<presets::genoa, costs::zen4>,
                                       presets::amd_preset<presets::raphael, costs::zen4>,

@@ -52,8 +52,8 @@ constexpr AmdProduct strix{.name = "strix",
 
 namespace cores::zen5 {
 
-constexpr auto events =
-    event_rows::join(zen::common_events, zen::since_zen2, zen::since_zen3, zen::since_zen4, zen::only_zen5);
+constexpr auto events = event_rows::join(zen::common_events, zen::flops_by_kind, zen::since_zen2,
+                                         zen::since_zen3, zen::since_zen4, zen::only_zen5);
 constexpr Product products[] = {{0x1A, 0x02}, {0x1A, 0x44}, {0x1A, 0x24}};
 constexpr Preset product_presets[] = {presets::amd_preset<presets::turin, costs::zen5>,
                                       presets::amd_preset<presets::granite_ridge, costs::zen5>,

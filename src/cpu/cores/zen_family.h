@@ -95,6 +95,16 @@ inline constexpr auto common_events = std::to_array<EventDefinition>({
     row("BP_L1_TLB_MISS_L2_MISS", 0x085, 0xFF, on(stlb_instruction_miss)),
 });
 
+/// Floating-point operations. Zen tells precisions apart in bits of the umask, and Zen 5 in a code.
+inline constexpr EventRule all_flops =
+    sum_of({Q::flops_add, Q::flops_multiply, Q::flops_divide, Q::flops_multiply_add});
+inline constexpr auto flops_by_kind = std::to_array<EventDefinition>({
+    row("FP_RET_SSE_AVX_OPS.ADD_SUB_FLOPS", 0x003, 0x01, sum(Q::flops_add)),
+    row("FP_RET_SSE_AVX_OPS.MULT_FLOPS", 0x003, 0x02, sum(Q::flops_multiply)),
+    row("FP_RET_SSE_AVX_OPS.DIV_FLOPS", 0x003, 0x04, sum(Q::flops_divide)),
+    row("FP_RET_SSE_AVX_OPS.MAC_FLOPS", 0x003, 0x08, sum(Q::flops_multiply_add)),
+});
+
 /// Of one or two generations.
 inline constexpr auto until_zen2 = std::to_array<EventDefinition>({
     row("EX_RET_COPS", 0x0C1, 0x00, sum(Q::uops)),
@@ -102,6 +112,7 @@ inline constexpr auto until_zen2 = std::to_array<EventDefinition>({
     row("LS_MISAL_ACCESSES", 0x047, 0x00, on_any({split_load, split_store})),
 });
 inline constexpr auto until_zen3 = std::to_array<EventDefinition>({
+    row("FP_RET_SSE_AVX_OPS.ALL", 0x003, 0xFF, all_flops),
     row("EX_RET_MMX_FP_INSTR.X87_INSTR", 0x0CB, 0x01, on(x87)),
     row("EX_RET_BRN_RESYNC", 0x0C7, 0x00, on(self_modifying_clear)),
     row("LS_TABLEWALKER.DSIDE", 0x046, 0x03, sum_of({Q::page_walks_load, Q::page_walks_store})),
@@ -174,10 +185,12 @@ inline constexpr auto since_zen4 = std::to_array<EventDefinition>({
     row("L2_CACHE_REQ_STAT.ALL", 0x064, 0xFF, sum(Q::l2_requests)),
 });
 inline constexpr auto only_zen4 = std::to_array<EventDefinition>({
+    row("FP_RET_SSE_AVX_OPS.ALL", 0x003, 0x1F, all_flops),
     row("DE_SRC_OP_DISP.DECODER", 0x0AA, 0x01, sum_of({Q::uops_mite, Q::uops_ms})),
     row("RESYNCS_OR_NC_REDIRECTS", 0x096, 0x00, on(machine_clear)),
 });
 inline constexpr auto only_zen5 = std::to_array<EventDefinition>({
+    row("FP_RET_SSE_AVX_OPS.ALL", 0x003, 0x0F, all_flops),
     row("DE_SRC_OP_DISP.X86_DECODER", 0x0AA, 0x01, sum_of({Q::uops_mite, Q::uops_ms})),
     row("BP_REDIRECTS.ALL", 0x09F, 0x00, on_any({machine_clear, mispredicted})),
     row("BP_REDIRECTS.RESYNC", 0x09F, 0x01, on(machine_clear)),

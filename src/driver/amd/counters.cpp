@@ -25,15 +25,27 @@ void Counters::reset() {
 
 u64 Counters::read(unsigned n) { return access_.rdpmc(n).value_or(0); }
 
-void Counters::start(unsigned n, u64 select) {
+void Counters::start(unsigned n, u64 select, Width width) {
   selects_[n] = select;
   active_ |= bit(n);
-  if (cpu_.perfmon_v2 || enabled_) access_.wrmsr(select_address(n), select | msr::evtsel::EN);
+  pairs_ = width == Width::pair ? pairs_ | bit(n) : pairs_ & ~bit(n);
+  if (cpu_.perfmon_v2 || enabled_) enable(n);
 }
 
 void Counters::stop(unsigned n) {
   active_ &= ~bit(n);
   access_.wrmsr(select_address(n), selects_[n]);
+  stop_upper(n);
+}
+
+/// A pair's upper half is there before the lower one counts, and until it has stopped.
+void Counters::enable(unsigned n) {
+  if ((pairs_ & bit(n)) != 0) access_.wrmsr(select_address(n + 1), m::ctl::MERGE | msr::evtsel::EN);
+  access_.wrmsr(select_address(n), selects_[n] | msr::evtsel::EN);
+}
+
+void Counters::stop_upper(unsigned n) {
+  if ((pairs_ & bit(n)) != 0) access_.wrmsr(select_address(n + 1), 0);
 }
 
 void Counters::enable_all() {
@@ -42,7 +54,7 @@ void Counters::enable_all() {
     access_.wrmsr(m::GLOBAL_CTL, cpu_.counter_set());
     return;
   }
-  for (const unsigned n : set_bits(active_)) access_.wrmsr(select_address(n), selects_[n] | msr::evtsel::EN);
+  for (const unsigned n : set_bits(active_)) enable(n);
 }
 
 void Counters::disable_all() {
@@ -53,7 +65,9 @@ void Counters::disable_all() {
   }
   for (const unsigned n : set_bits(active_)) {
     const u64 select = access_.read(select_address(n));
-    if ((select & msr::evtsel::EN) != 0) access_.wrmsr(select_address(n), select & ~msr::evtsel::EN);
+    if ((select & msr::evtsel::EN) == 0) continue;
+    access_.wrmsr(select_address(n), select & ~msr::evtsel::EN);
+    stop_upper(n);
   }
 }
 

@@ -23,8 +23,12 @@ class Counters {
   /// RDPMC.
   u64 read(unsigned n);
   void write(unsigned n, u64 value) { access_.wrmsr(counter_address(n), value & cpu_.counter_mask()); }
+  /// Of the upper half of a pair: the sign of a start value, so that both halves overflow together.
+  void write_upper(unsigned n) { access_.wrmsr(counter_address(n + 1), 0xFFFF); }
+  /// Whether a counter counts alone, or the next one is its upper half.
+  enum class Width : u8 { one, pair };
   /// `select` without EN.
-  void start(unsigned n, u64 select);
+  void start(unsigned n, u64 select, Width width);
   void stop(unsigned n);
 
   void enable_all();
@@ -38,13 +42,15 @@ class Counters {
   bool overflow_pending(unsigned n);
 
  private:
+  void enable(unsigned n);
+  void stop_upper(unsigned n);
   u32 select_address(unsigned n) const;
   u32 counter_address(unsigned n) const;
 
   RegisterAccess& access_;
   const Enumeration& cpu_;
   bool enabled_ = false;
-  u64 active_ = 0;
+  u64 active_ = 0, pairs_ = 0;
   std::array<u64, 16> selects_{};  // without EN, of active counters
 };
 

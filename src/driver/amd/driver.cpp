@@ -12,6 +12,11 @@ namespace pmusim::driver::amd {
 
 using perf::Event;
 
+namespace {
+/// Of a pair the first.
+constexpr u64 even_counters = 0x5555'5555'5555'5555;
+}  // namespace
+
 Driver::Driver(Bus& bus, const DriverOptions& options)
     : access_(bus),
       cpu_(enumerate(bus, options.kernel)),
@@ -71,7 +76,14 @@ void Driver::wait_for_overflow(unsigned counter) {
 
 Constraint Driver::constraint_of(const Event& event) const {
   const u64 all = cpu_.counter_set();
-  return {.counters = uses_branch_stack(event) ? branches_->counters(all) : all};
+  const bool pair = has_flag(event, driver_flag::PAIR);
+  const u64 usable = pair ? all & all >> 1 & even_counters : all;
+  return {.counters = uses_branch_stack(event) ? branches_->counters(usable) : usable, .pair = pair};
+}
+
+bool Driver::fits(std::span<const Constraint> constraints, std::span<int> counters) const {
+  const auto pairs = static_cast<unsigned>(std::ranges::count_if(constraints, &Constraint::pair));
+  return assign_counters(constraints, cpu_.counters - std::min(pairs, cpu_.counters), counters);
 }
 
 bool Driver::schedule() {
@@ -81,7 +93,7 @@ bool Driver::schedule() {
   std::array<int, max_scheduled_events> counters;
   const std::size_t count = placements_.size();
   for (std::size_t i = 0; i < count; ++i) constraints[i] = constraint_of(*placements_[i].event);
-  if (!assign_counters({constraints.data(), count}, cpu_.counters, {counters.data(), count})) return false;
+  if (!fits({constraints.data(), count}, {counters.data(), count})) return false;
   for (std::size_t i = 0; i < count; ++i) placements_[i].counter = counters[i];
   return true;
 }
@@ -95,7 +107,8 @@ bool Driver::keep_counters() {
   u64 used = 0;
   for (const Placement& p : placements_) {
     if (counter(p) < 0) return false;
-    const u64 mine = bit(static_cast<unsigned>(counter(p)));
+    const u64 pair = has_flag(*p.event, driver_flag::PAIR) ? 3 : 1;
+    const u64 mine = pair << static_cast<unsigned>(counter(p));
     if ((used & mine) != 0) return false;
     used |= mine;
   }
@@ -180,7 +193,9 @@ void Driver::start(Event& event, StartMode mode) {
   if (!event.hw.stopped || data_of(event).index < 0) return;
   if (mode == StartMode::reload) set_period(event);
   event.hw.stopped = data_of(event).up_to_date = false;
-  counters_.start(counter_of(event), data_of(event).config);
+  const bool pair = has_flag(event, driver_flag::PAIR);
+  counters_.start(counter_of(event), data_of(event).config,
+                  pair ? Counters::Width::pair : Counters::Width::one);
 }
 
 void Driver::stop(Event& event, StopMode mode) {
@@ -216,6 +231,7 @@ bool Driver::set_period(Event& event) {
   const i64 left = uses_branch_stack(event) ? branches_->counted(next.left) : next.left;
   event.hw.previous_count = (0 - static_cast<u64>(left)) & cpu_.counter_mask();
   counters_.write(counter_of(event), event.hw.previous_count);
+  if (has_flag(event, driver_flag::PAIR)) counters_.write_upper(counter_of(event));
   return next.expired;
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "driver/amd/branch_records.h"
@@ -66,6 +67,7 @@ class Driver final : public CoreDriver {
   Result<Done, KernelError> check_group(const perf::Event& event) const;
 
   Constraint constraint_of(const perf::Event& event) const;
+  bool fits(std::span<const Constraint> constraints, std::span<int> counters) const;
   bool schedule();
   bool keep_counters();
   void apply_placements();

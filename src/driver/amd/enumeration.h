@@ -25,6 +25,8 @@ struct Enumeration {
   bool lbr_freezes = false;      ///< DebugCtl[11] works
   unsigned linear_bits = 48;
 
+  /// No CPUID bit has it.
+  bool merges_counters() const { return family >= 0x17; }
   static constexpr unsigned counter_width = 48;
   u64 counter_mask() const { return low_bits(counter_width); }
   /// A bit for each counter.

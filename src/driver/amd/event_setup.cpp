@@ -24,6 +24,9 @@ namespace m = msr::amd;
 constexpr u64 raw_bits = m::ctl::EVENT_LOW | m::ctl::EVENT_HIGH | msr::evtsel::UMASK | msr::evtsel::EDGE |
                          msr::evtsel::INV | msr::evtsel::CMASK;
 
+/// Retired floating-point operations: too many in a cycle for one counter.
+constexpr u16 flops = 0x003;
+
 Failure<KernelError> refuse_amd(int error, std::string text) {
   return Failure(KernelError(error, std::move(text)));
 }
@@ -136,6 +139,7 @@ Result<Done, KernelError> Driver::set_config(Event& event) const {
   const auto config = config_of(event.attr, cpu_);
   if (!config.ok()) return Failure(config.error());
   data_of(event).config = *config | filters_of(event.attr) | msr::evtsel::INT;
+  if (cpu_.merges_counters() && m::ctl::event(*config) == flops) data_of(event).flags |= driver_flag::PAIR;
   return Done{};
 }
 
@@ -158,8 +162,7 @@ Result<Done, KernelError> Driver::check_group(const Event& event) const {
   }
   std::array<int, max_scheduled_events> places;
   const std::size_t events = constraints.size();
-  if (events <= cpu_.counters && assign_counters(constraints, cpu_.counters, {places.data(), events}))
-    return Done{};
+  if (events <= cpu_.counters && fits(constraints, {places.data(), events})) return Done{};
   return refuse_amd(EINVAL, fmt::format("group_fd: the group's {} events do not fit on {} counters", events,
                                         cpu_.counters));
 }

@@ -22,6 +22,7 @@ struct Constraint {
   u64 code = 0;      ///< compared with the event select under `mask`
   u64 mask = 0;
   u64 size = 0;          ///< codes that follow `code` and match too
+  bool pair = false;     ///< takes the next counter too
   bool overlap = false;  ///< crosses other constraints: the scheduler may have to come back to it
 
   bool matches(u64 config) const { return (config & mask) - code <= size; }

@@ -21,6 +21,7 @@ inline constexpr u32 BRANCH_TRACE = 1u << 4;     ///< every branch a sample: no 
 inline constexpr u32 BRANCH_HARDWARE = 1u << 5;  ///< claims the LBR or the branch trace store
 inline constexpr u32 GUEST_LBR = 1u << 6;        ///< keeps the LBR on for a guest: counts nothing
 inline constexpr u32 METRICS_CLEAR = 1u << 7;    ///< slots of which RDPMC clears PERF_METRICS
+inline constexpr u32 PAIR = 1u << 8;             ///< needs two counters as one
 inline constexpr u32 COUNTERLESS = BRANCH_TRACE | GUEST_LBR;
 }  // namespace driver_flag
 

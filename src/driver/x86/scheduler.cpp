@@ -48,7 +48,8 @@ class Assignment {
   /// Finds a counter for the current event.
   bool place() {
     const Constraint& constraint = constraints_[state_.event];
-    const u64 free = constraint.counters & ~state_.used;
+    const u64 taken = constraint.pair ? state_.used | state_.used >> 1 : state_.used;
+    const u64 free = constraint.counters & ~taken;
     if (const u64 fixed = free & ~counter::GP_BITS; fixed != 0) {
       take(static_cast<unsigned>(std::countr_zero(fixed)));
       return true;
@@ -56,6 +57,7 @@ class Assignment {
     const u64 gp = free & counter::GP_BITS & ~low_bits(state_.counter);
     if (gp == 0 || state_.gp_used++ >= gp_limit_) return false;
     take(static_cast<unsigned>(std::countr_zero(gp)));
+    if (constraint.pair) state_.used |= bit(state_.counter + 1);
     if (constraint.overlap && saved_count_ < saved_.size()) saved_[saved_count_++] = state_;
     return true;
   }

@@ -18,8 +18,8 @@ inline constexpr std::size_t max_scheduled_events = 64;
 /// one order and succeed in another. A constraint with `overlap` is remembered (two at most) and moved to its
 /// next counter when a later event finds none; each such step uses up one unit of `gp_limit` for good.
 ///
-/// `gp_limit` is the number of general counters that may be used. Writes `counters[i]` for every event and
-/// returns true, or returns false with `counters` unspecified. `constraints.size()` is at most
+/// `gp_limit` is the number of events that general counters may be used for. Writes `counters[i]` for every
+/// event and returns true, or returns false with `counters` unspecified. `constraints.size()` is at most
 /// `max_scheduled_events` and equals `counters.size()`.
 [[nodiscard]] bool assign_counters(std::span<const Constraint> constraints, unsigned gp_limit,
                                    std::span<int> counters);
