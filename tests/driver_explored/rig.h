@@ -27,15 +27,16 @@ struct Samples final : QuietSink {
   void output(perf::Event&, const perf::SampleData&, const InterruptFrame&) override { ++count; }
 };
 
-/// A driver on the CPU of one run.
-template <class CoreDriver>
-class ExploredRig : public DriverRig<std::reference_wrapper<explore::Cpu>, CoreDriver> {
-  using Base = DriverRig<std::reference_wrapper<explore::Cpu>, CoreDriver>;
+/// A driver on the CPU of one run, which it reaches through `Hardware`.
+template <class CoreDriver, class Hardware = std::reference_wrapper<explore::Cpu>>
+class ExploredRig : public DriverRig<Hardware, CoreDriver> {
+  using Base = DriverRig<Hardware, CoreDriver>;
 
  public:
   using Base::driver, Base::opened, Base::refusal;
 
-  explicit ExploredRig(explore::Cpu& cpu) : Base(std::ref(cpu)), cpu_(cpu) {
+  explicit ExploredRig(explore::Cpu& cpu) : ExploredRig(cpu, std::ref(cpu)) {}
+  ExploredRig(explore::Cpu& cpu, Hardware hardware) : Base(std::move(hardware)), cpu_(cpu) {
     cpu.pmu().set_pmi_handler(&driver);
     cpu.pmu().set_observer(&overflows);
     driver.attach(samples);
@@ -98,10 +99,9 @@ inline const explore::Options one_late{
     .most_pmis = 1, .causes = {explore::Cause::overflow, explore::Cause::spurious}, .greatest_delay = 4};
 
 /// Two events that come and go.
-template <class CoreDriver>
-void enable_and_disable(explore::Cpu& cpu) {
+template <class Rig>
+void come_and_go(explore::Cpu& cpu, Rig& rig) {
   using perf::HardwareId;
-  ExploredRig<CoreDriver> rig(cpu);
   perf::Event& cycles = rig.sampling(HardwareId::cpu_cycles);
   perf::Event& branches = rig.sampling(HardwareId::branch_instructions);
   cpu.open();
@@ -114,6 +114,12 @@ void enable_and_disable(explore::Cpu& cpu) {
   rig.unschedule(cycles);
   cpu.close();
   rig.check_end();
+}
+
+template <class CoreDriver>
+void enable_and_disable(explore::Cpu& cpu) {
+  ExploredRig<CoreDriver> rig(cpu);
+  come_and_go(cpu, rig);
 }
 
 }  // namespace pmusim::driver
