@@ -43,6 +43,39 @@ std::vector<Setup> of_counters() {
   };
 }
 
+/// Floating-point additions and fused multiplications need two counters each.
+std::vector<Setup> of_pairs() {
+  return {
+      {.name = "amd-flops",
+       .text = "floating-point operations, beside other events",
+       .events = "cpu/event=0x3,umask=0x1/u,instructions:u,cpu/event=0x3,umask=0x8/u"},
+      {.name = "amd-flops-group",
+       .text = "a group that has all counters",
+       .events = "{cpu/event=0x3,umask=0x1/u,cpu/event=0x3,umask=0x8/u,cycles:u,instructions:u}"},
+      {.name = "amd-flops-group-five",
+       .text = "a group that does not fit",
+       .events = "{cpu/event=0x3,umask=0x1/u,cpu/event=0x3,umask=0x8/u,cycles:u,instructions:u,branches:u}"},
+      {.name = "amd-flops-multiplex",
+       .text = "pairs that take turns",
+       .events = "cpu/event=0x3,umask=0x1/u,cpu/event=0x3,umask=0x8/u,cpu/event=0x3,umask=0x2/u,"
+                 "cpu/event=0x3,umask=0x4/u,instructions:u,branches:u"},
+  };
+}
+
+std::vector<Setup> of_sampled_pairs() {
+  return {
+      {.name = "amd-flops-sample",
+       .text = "samples of floating-point operations",
+       .events = "cpu/event=0x3,umask=0x1/u,cpu/event=0x3,umask=0x8/u",
+       .period = 1009},
+      {.name = "amd-flops-operate",
+       .text = "the same, switched and given other periods",
+       .events = "cpu/event=0x3,umask=0x1/u,instructions:u",
+       .period = 1009,
+       .operated = true},
+  };
+}
+
 std::vector<Setup> of_samples() {
   using namespace perf::branch;
   return {
@@ -233,7 +266,9 @@ void add(std::vector<Setup>& all, std::vector<Setup> more, bool samples) {
 std::vector<Setup> amd_setups() {
   std::vector<Setup> all;
   add(all, of_counters(), false);
+  add(all, of_pairs(), false);
   add(all, of_samples(), true);
+  add(all, of_sampled_pairs(), true);
   add(all, of_ibs(), true);
   return all;
 }

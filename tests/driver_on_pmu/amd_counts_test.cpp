@@ -75,7 +75,9 @@ class RandomProgram {
   perf::Event* open(perf::Event* leader) {
     const Countable& what = countables[below(std::size(countables))];
     perf::Attr attr = raw(what.config, below(3) == 0 ? 20 + below(60) : 0);
-    attr.exclude_kernel = below(2) & 1;
+    const u64 levels = below(3);  // both, user, kernel
+    attr.exclude_kernel = levels == 1 ? 1 : 0;
+    attr.exclude_user = levels == 2 ? 1 : 0;
     const auto event = kernel_.core.open(attr, 0, -1, leader);
     EXPECT_TRUE(event.ok()) << event.error().message;
     watched_[*event].what = &what;
@@ -86,7 +88,7 @@ class RandomProgram {
     const Step s{.branch = below(4) == 0, .taken = below(2) == 0, .kernel = below(5) == 0};
     for (auto& [event, watched] : watched_)
       if (event->state == perf::EventState::active && watched.what->occurs(s) &&
-          !(s.kernel && event->attr.exclude_kernel))
+          !(s.kernel ? event->attr.exclude_kernel : event->attr.exclude_user))
         ++watched.expected;
     SignalSet signals{Signal::instruction};
     if (s.branch)

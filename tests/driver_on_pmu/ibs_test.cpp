@@ -9,6 +9,7 @@
 #include "driver/amd/driver.h"
 #include "driver/amd/ibs/unit.h"
 #include "pmusim/perf/core.h"
+#include "pmusim/pmu/observer.h"
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim::driver::ibs_test {
@@ -416,6 +417,113 @@ TEST(IbsInterrupts, OfAStoppedEventAreTakenOnce) {
   for (u64 n = 0; n < 3; ++n) ibs.retire(0x500000 + 4 * n);
   EXPECT_EQ(ibs.unknown, 0u);
   EXPECT_FALSE(ibs.ops.handle_nmi({}));
+}
+
+/// The control register as an event stops leaves the sample of an interrupt that is on its way.
+TEST(IbsControl, KeepsASampleThatIsValidAsTheEventStops) {
+  Ibs ibs("genoa");
+  perf::Event& event = ibs.open(Ibs::attr(type_op, 0x100, bit(19)));
+  for (u64 n = 0; n < 257; ++n) ibs.retire(0x400000 + 4 * n);
+  ibs.perf->disable(event);
+  EXPECT_EQ(ibs.control() & (bit(17) | bit(18)), bit(18));  // off, and still valid
+  for (u64 n = 0; n < 3; ++n) ibs.retire(0x500000 + 4 * n);
+  ibs.perf->enable(event);
+  EXPECT_EQ(ibs.control() & (bit(17) | bit(18)), bit(17));
+}
+
+/// What the driver writes into the control register of the ops as an event starts.
+std::vector<u64> writes_at_a_start(perf::Kernel kernel) {
+  struct Writes final : Observer {
+    std::vector<u64> values;
+    void on_register_write(const observed::RegisterWrite& write) override {
+      if (write.address == ibs::OP_CTL) values.push_back(write.value);
+    }
+  };
+  Writes writes;
+  Ibs ibs("genoa", kernel);
+  ibs.pmu.set_observer(&writes);
+  ibs.open(Ibs::attr(type_op, 0x1000));
+  ibs.pmu.set_observer(nullptr);
+  return writes.values;
+}
+
+TEST(IbsControl, IsSwitchedOffBeforeAStartSinceLinux7_1) {
+  EXPECT_THAT(writes_at_a_start(perf::Kernel::v6_12), ElementsAre(0x20100));
+  EXPECT_THAT(writes_at_a_start(perf::Kernel::v7_3), ElementsAre(0, 0x20100));
+}
+
+TEST(IbsSampling, HasThePeriodThatIsOverAndTheSampledAddressAmongRegisters) {
+  Ibs ibs("genoa");
+  perf::Attr attr = Ibs::attr(type_op, 0x100, bit(19));
+  attr.sample_type = perf::sample::IP | perf::sample::PERIOD | perf::sample::REGS_INTR;
+  attr.sample_regs_intr = bit(8);  // RIP
+  perf::Event& event = ibs.open(attr);
+  perf::RingBuffer& ring = *ibs.perf->mmap(event, 16).value();
+  for (u64 n = 0; n < 200; ++n) ibs.retire(0x400000 + 4 * n);
+  ASSERT_TRUE(ibs.perf->set_period(event, 0x200).ok());
+  for (u64 n = 200; n < 1200; ++n) ibs.retire(0x400000 + 4 * n);
+  const auto samples = samples_in(ring);
+  ASSERT_GE(samples.size(), 2u);
+  std::vector<u64> periods;
+  for (const auto& sample : samples) {
+    const u64 ip = at<u64>(sample, 8);
+    EXPECT_EQ(at<u64>(sample, 32), ip);  // behind the registers' ABI
+    periods.push_back(at<u64>(sample, 16));
+  }
+  EXPECT_THAT(periods, testing::Each(testing::AnyOf(0x100u, 0x200u)));
+  EXPECT_EQ(periods.back(), 0x200u);
+}
+
+/// A kernel asks every handler about an NMI: that of the core, then those of IBS.
+class BothHandlers final : public PmiHandler {
+ public:
+  BothHandlers(amd::Driver& of_core, IbsDriver& of_ops) : core(of_core), ops(of_ops) {}
+  void handle_pmi(const InterruptFrame& frame) override {
+    ++nmis;
+    core.handle_pmi(frame);
+    if (ops.handle_nmi(frame)) {
+      ++of_ibs;
+      core.explain_interrupt();
+    }
+  }
+  amd::Driver& core;
+  IbsDriver& ops;
+  unsigned nmis = 0, of_ibs = 0;
+};
+
+TEST(IbsInterrupts, BesideThoseOfCountersAreNobodyElses) {  // scenario 39
+  for (const char* model : {"rome", "genoa"}) {
+    SCOPED_TRACE(model);
+    Pmu pmu(Ibs::model_of(model));
+    amd::Driver core(pmu, {.ibs_op_type = type_op});
+    IbsDriver ops(pmu, IbsSide::op);
+    const auto perf = perf::PerfCore::create(core);
+    perf->register_pmu(type_op, ops);
+    core.attach(perf->cpu(0));
+    ops.attach(perf->cpu(0));
+    BothHandlers handlers(core, ops);
+    pmu.set_pmi_handler(&handlers);
+    perf->task_started(1, 1, "program");
+    perf->cpu(0).switch_to(1);
+    perf::Event& counter = **perf->open(Ibs::attr(4, 0x101, 0xC0), 0, -1);
+    perf::Event& sampler = **perf->open(Ibs::attr(type_op, 0x100, bit(19)), 0, -1);
+    perf::RingBuffer& of_counter = *perf->mmap(counter, 16).value();
+    perf::RingBuffer& of_sampler = *perf->mmap(sampler, 16).value();
+    for (u64 n = 0; n < 2700; ++n) {
+      Retirement r{.ip = 0x400000 + 4 * n,
+                   .next_ip = 0x400004 + 4 * n,
+                   .cycle = pmu.now() + 1,
+                   .signals = {Signal::instruction},
+                   .length = 4,
+                   .latency_cycles = 1};
+      r.quantities[static_cast<unsigned>(Quantity::uops)] = 1;
+      pmu.retire(r);
+    }
+    EXPECT_EQ(samples_in(of_counter).size(), 10u);
+    EXPECT_EQ(samples_in(of_sampler).size(), handlers.of_ibs);
+    EXPECT_GE(handlers.of_ibs, 9u);
+    EXPECT_EQ(core.statistics().unhandled_interrupts, 0u);
+  }
 }
 
 }  // namespace
