@@ -14,7 +14,7 @@ namespace pmusim::capi {
 namespace {
 
 /// In the order of Signal.
-constexpr std::array<std::string_view, 123> signal_names{"instruction",
+constexpr std::array<std::string_view, 125> signal_names{"instruction",
                                                          "nop",
                                                          "prefetch",
                                                          "locked",
@@ -136,15 +136,17 @@ constexpr std::array<std::string_view, 123> signal_names{"instruction",
                                                          "load_snoop_modified",
                                                          "load_remote_forward",
                                                          "load_remote_modified",
-                                                         "lbr_insert"};
+                                                         "lbr_insert",
+                                                         "ibs_tagged",
+                                                         "ibs_tagged_retired"};
 static_assert(signal_names.size() == static_cast<std::size_t>(Signal::count_));
 static_assert(signal_names[static_cast<unsigned>(Signal::branch)] == "branch" &&
               signal_names[static_cast<unsigned>(Signal::load_dram)] == "load_dram" &&
               signal_names[static_cast<unsigned>(Signal::machine_clear)] == "machine_clear" &&
-              signal_names.back() == "lbr_insert");
+              signal_names.back() == "ibs_tagged_retired");
 
 /// In the order of Quantity.
-constexpr std::array<std::string_view, 92> quantity_names{"none",
+constexpr std::array<std::string_view, 96> quantity_names{"none",
                                                           "uops",
                                                           "cycles",
                                                           "reference_cycles",

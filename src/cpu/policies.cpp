@@ -53,6 +53,11 @@ constexpr PolicyInfo known_policies[] = {
      "of so many transactions one is aborted at its first access to memory, as another processor wants the "
      "line; 0: none",
      "which do depends on what runs elsewhere"},
+    {"ibs_wrong_path_ops", &Policies::ibs_wrong_path_ops, 1000,
+     "ops dispatched behind each mispredicted branch that never retire: IBS counts them, and a tag that "
+     "falls on one leaves no sample",
+     "no trace has the path that was not taken; the manual (APM vol. 2, 13.3) says what becomes of such a "
+     "tag"},
     {"global_ctrl_reset", &Policies::global_ctrl_reset, 2,
      "GLOBAL_CTRL after RESET enables 0 all general-purpose counters, 1 those that CPUID.0AH counts, which "
      "are fewer on a hybrid's larger core, 2 none",

@@ -3,6 +3,7 @@
 #define PMUSIM_IBS_IBS_UNIT_H
 
 #include <array>
+#include <utility>
 
 #include "ibs/random_bits.h"
 #include "msr/row.h"
@@ -23,9 +24,9 @@ inline u64 if_signal(const Retirement& r, Signal signal, u64 mask) {
 /// register again.
 ///
 /// The fetch unit counts fetches: 32 bytes of code, aligned, or what is left of them behind a branch target.
-/// The op unit counts core cycles or dispatched ops. Both see the path that retires alone, so that no tag is
-/// ever flushed and no fetch aborted. Addresses of memory are taken to be physical ones, too, in pages of
-/// 4 KiB.
+/// The op unit counts core cycles or dispatched ops. Both see the path that retires alone, so that no fetch
+/// is aborted, and no tag flushed but on the ops that a policy adds. Addresses of memory are taken to be
+/// physical ones, too, in pages of 4 KiB.
 class IbsUnit {
  public:
   explicit IbsUnit(const CpuModel& model) : model_(&model) {}
@@ -34,6 +35,11 @@ class IbsUnit {
   bool is_active() const { return fetch_counts() || op_counts(); }
   /// An instruction retires. True: a sample has become valid, and asks for an interrupt.
   bool retire(const Retirement& retirement);
+  /// Ops that were tagged, and that retired with a tag, since the last call.
+  struct Tags {
+    u32 ops = 0, retired = 0;
+  };
+  Tags take_tags() { return std::exchange(tags_, {}); }
 
   void add_to(StateHash& hash) const;
   static RowFamilies<IbsUnit> registers(Vendor vendor);
@@ -55,6 +61,8 @@ class IbsUnit {
   // op.cpp
   bool retire_op(const Retirement& r);
   bool is_tagged(const Retirement& r);
+  void dispatch_wrong_path(const Retirement& branch);
+  void restart_op_count(u64 cycle);
   bool sample_op(const Retirement& r);
   bool passes_filters() const;
   u64 op_data_of(const Retirement& r) const;
@@ -80,6 +88,7 @@ class IbsUnit {
   u64 op_counted_from_ = 0;  // cycle mode: when the count was that
   u64 op_rip_ = 0, op_data_ = 0, op_data2_ = 0, op_data3_ = 0, op_linear_ = 0, op_physical_ = 0,
       branch_target_ = 0;
+  Tags tags_;
 };
 
 }  // namespace pmusim

@@ -45,8 +45,37 @@ bool IbsUnit::is_tagged(const Retirement& r) {
 }
 
 bool IbsUnit::retire_op(const Retirement& r) {
-  if (!op_counts() || !is_tagged(r)) return false;
+  if (!op_counts()) return false;
+  if (!is_tagged(r)) {
+    if (r.mispredicted) dispatch_wrong_path(r);
+    return false;
+  }
+  ++tags_.ops;
+  ++tags_.retired;
   return sample_op(r);
+}
+
+/// Ops behind a mispredicted branch, which never retire. A tag on one of them is lost, and counting goes on.
+void IbsUnit::dispatch_wrong_path(const Retirement& branch) {
+  const u64 ops = model_->policies.ibs_wrong_path_ops, period = op_period();
+  const u64 dispatched = branch.cycle - std::min<u64>(branch.latency_cycles, branch.cycle);
+  bool flushed;
+  if ((op_ctl_ & op::CNT_CTL) != 0) {
+    flushed = op_count_ + ops > period;
+    op_count_ = std::min(op_count_ + ops, std::max(period, op_count_));
+  } else {
+    const u64 left = period > op_count_ ? period - op_count_ : 0;
+    const u64 cycles = (ops + model_->core.issue_width - 1) / model_->core.issue_width;
+    flushed = dispatched + cycles > op_counted_from_ + left;
+  }
+  if (ops == 0 || !flushed) return;
+  ++tags_.ops;
+  restart_op_count(branch.cycle);
+}
+
+void IbsUnit::restart_op_count(u64 cycle) {
+  op_count_ = random_.draw(random_bits);
+  op_counted_from_ = cycle;
 }
 
 u64 IbsUnit::op_data_of(const Retirement& r) const {
@@ -122,8 +151,10 @@ bool IbsUnit::sample_op(const Retirement& r) {
   const bool falls_through = r.branch == BranchKind::conditional && !r.taken;
   branch_target_ = r.taken ? r.next_ip : falls_through ? r.ip + r.length : 0;
   const bool passes = passes_filters();
-  if (!passes || (op_ctl_ & op::CNT_CTL) != 0) op_count_ = random_.draw(random_bits);
-  op_counted_from_ = r.cycle;
+  if (!passes || (op_ctl_ & op::CNT_CTL) != 0)
+    restart_op_count(r.cycle);
+  else
+    op_counted_from_ = r.cycle;
   if (passes) op_ctl_ |= op::VAL;
   return passes;
 }

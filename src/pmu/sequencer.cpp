@@ -52,7 +52,7 @@ void Sequencer::retire(const Retirement& r) {
     store_branch(r);
     if (branch_sampling_.is_recording()) sample_branch(r);
   }
-  if (ibs_.is_active() && ibs_.retire(r)) request_ibs_interrupt();
+  if (ibs_.is_active()) follow_ibs(r, counted);
   apply_overflows(counted.overflowed);
   u64 assist_cycles = 0;
   if (pebs_.busy()) {
@@ -130,6 +130,21 @@ void Sequencer::log_branch(const Retirement& r, Counted& counted) {
   const Counted insertion = counters_.count_late(Signal::lbr_insert, r);
   counted.occurred |= insertion.occurred;
   counted.overflowed |= insertion.overflowed;
+}
+
+// An op that is tagged is an event of its own, too.
+void Sequencer::follow_ibs(const Retirement& r, Counted& counted) {
+  if (ibs_.retire(r)) request_ibs_interrupt();
+  const IbsUnit::Tags tags = ibs_.take_tags();
+  const auto count = [&](Signal signal, u32 times) {
+    for (; times != 0; --times) {
+      const Counted late = counters_.count_late(signal, r);
+      counted.occurred |= late.occurred;
+      counted.overflowed |= late.overflowed;
+    }
+  };
+  count(Signal::ibs_tagged, tags.ops);
+  count(Signal::ibs_tagged_retired, tags.retired);
 }
 
 void Sequencer::store_branch(const Retirement& r) {

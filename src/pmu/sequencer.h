@@ -135,6 +135,7 @@ class Sequencer {
   }
   void advance_counters(const CounterTotals& block, u64 executions, const Registers* registers);
   void log_branch(const Retirement& retirement, Counted& counted);
+  void follow_ibs(const Retirement& retirement, Counted& counted);
   void store_branch(const Retirement& retirement);
   void sample_branch(const Retirement& retirement);
   void apply_overflows(u64 overflowed);

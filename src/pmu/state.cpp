@@ -43,10 +43,11 @@ void PebsUnit::add_to(StateHash& hash) const {
 void IbsUnit::add_to(StateHash& hash) const {
   const auto& [model, random, fetch_ctl, fetch_count, fetch_linear, fetch_physical, fetch_extension,
                next_fetch, op_ctl, op_count, op_counted_from, op_rip, op_data, op_data2, op_data3, op_linear,
-               op_physical, branch_target] = *this;
+               op_physical, branch_target, tags] = *this;
   hash.add(random.state(), fetch_ctl, fetch_count, fetch_linear, fetch_physical, fetch_extension, next_fetch);
   hash.add(op_ctl, op_count, op_counted_from, op_rip, op_data, op_data2, op_data3, op_linear, op_physical,
            branch_target);
+  if (tags.ops != 0) hash.add(tags.ops, tags.retired);  // between two instructions there are none
 }
 
 void XsaveUnit::add_to(StateHash& hash) const {

@@ -268,7 +268,8 @@ bool is_refused(const EventRule& rule, const CpuModel& model) {
 
 // Known to be 0 (docs/core-model.md), or counted where the LBR takes a record.
 bool is_known_otherwise(const EventRule& rule) {
-  return rule.all.intersects(rule.none) || rule.all.has(Signal::lbr_insert);
+  return rule.all.intersects(rule.none) || rule.all.has(Signal::lbr_insert) ||
+         rule.all.has(Signal::ibs_tagged) || rule.all.has(Signal::ibs_tagged_retired);
 }
 
 TEST_P(EveryListedEvent, HappensOnTheCoreOrIsRefused) {

@@ -101,6 +101,29 @@ TEST_P(EveryAmdModel, CountsByPrivilegeMaskAndEdge) {
   EXPECT_EQ(cpu.read(0xC0010209), 7u);
 }
 
+TEST_P(EveryAmdModel, CountsCyclesByHowManyRetireInThem) {  // 4, 1, 0 and 3 instructions
+  Cpu cpu(GetParam());
+  cpu.retire_instructions(1);
+  cpu.pmu.wait_until(cpu.pmu.now() + 1, {.cpl = Cpl::user});
+  cpu.write(0xC0010202, 0x4300C0 | 2ull << 24);
+  cpu.write(0xC0010204, 0xC300C0 | 2ull << 24);
+  const u64 start = cpu.pmu.now();
+  const auto retire_at = [&](u64 cycle, unsigned count) {
+    for (unsigned n = 0; n < count; ++n)
+      cpu.pmu.retire({.ip = 0x401000,
+                      .next_ip = 0x401004,
+                      .cycle = start + cycle,
+                      .signals = {Signal::instruction},
+                      .length = 4});
+  };
+  retire_at(0, 4);
+  retire_at(1, 1);
+  retire_at(3, 3);
+  cpu.pmu.wait_until(start + 4, {.cpl = Cpl::user});
+  EXPECT_EQ(cpu.read(0xC0010203), 2u);
+  EXPECT_EQ(cpu.read(0xC0010205), 2u);
+}
+
 TEST_P(EveryAmdModel, DoesNotMaskTheLocalApicAtAPmi) {
   Cpu cpu(GetParam());
   for (const unsigned pmis : {1u, 2u}) {
@@ -189,6 +212,19 @@ TEST(AmdPerfMonV2, FreezesCountersWhenSoftwareSaysSo) {
 void start_lbr(Cpu& cpu, u64 select = 0) {
   cpu.write(0xC000010E, select);
   cpu.write(0xC000010F, 0x40);
+}
+
+TEST(AmdPerfMonV2, FreezesRecordsWhenSoftwareSaysSo) {
+  Cpu cpu("genoa");
+  start_lbr(cpu);
+  cpu.retire_branch(0x1000, 0x2000);
+  cpu.write(0xC0000303, bit(58));
+  cpu.retire_branch(0x3000, 0x4000);
+  EXPECT_EQ(cpu.read(0xC0010300), 0x1000u);
+  cpu.write(0xC0000302, bit(58));
+  cpu.retire_branch(0x5000, 0x6000);
+  EXPECT_EQ(cpu.read(0xC0010300), 0x5000u);
+  EXPECT_EQ(cpu.read(0xC0010302), 0x1000u);
 }
 
 TEST(AmdPerfMonV2, FreezesCountersAndRecordsAtAnInterrupt) {

@@ -15,7 +15,8 @@ constexpr u64 en = bit(17), val = bit(18), by_ops = bit(19);
 
 class Cpu : public PmiHandler {
  public:
-  explicit Cpu(std::string_view name, u64 lvt = 0x400) : pmu(model_named(name)) {
+  explicit Cpu(std::string_view name, u64 lvt = 0x400) : Cpu(model_named(name), lvt) {}
+  explicit Cpu(CpuModel model, u64 lvt = 0x400) : pmu(std::move(model)) {
     pmu.set_pmi_handler(this);
     write(0x850, lvt);
   }
@@ -150,6 +151,68 @@ TEST(IbsOp, CountsOpsAndTagsTheNext) {
   cpu.retire(Cpu::instruction(0x3000, 2));
   EXPECT_EQ(cpu.read(op_rip), 0x3000u);
   EXPECT_LT(field(cpu.read(op_ctl), 58, 32), 128u);  // random
+}
+
+/// The random bits that a sample leaves go on into the next period.
+TEST(IbsOp, ComesEarlierByTheRandomBitsThatItLeaves) {  // scenario 30
+  Cpu cpu("genoa");
+  constexpr u64 period = 0x1000;
+  const u64 armed = by_ops | en | period >> 4;
+  cpu.write(op_ctl, armed);
+  u64 ops = 0, samples = 0;
+  for (; samples < 400; ++ops) {
+    cpu.retire(Cpu::instruction(0x1000));
+    const u64 control = cpu.read(op_ctl);
+    if ((control & val) == 0) continue;
+    ++samples;
+    cpu.write(op_ctl, armed | (control & bits(38, 32)));
+  }
+  EXPECT_NEAR(static_cast<double>(ops) / 400, period + 1 - 63.5, 8);
+}
+
+CpuModel with_wrong_path(u32 ops) {
+  CpuModel model = Cpu::model_named("genoa");
+  model.policies.ibs_wrong_path_ops = ops;
+  return model;
+}
+
+void retire_mispredicted(Cpu& cpu) {
+  Retirement branch = Cpu::instruction(0x2000);
+  branch.branch = BranchKind::conditional;
+  branch.taken = branch.mispredicted = true;
+  branch.next_ip = 0x3000;
+  cpu.retire(branch);
+}
+
+TEST(IbsOp, LeavesNoSampleOfATagThatIsFlushed) {  // scenario 31
+  Cpu cpu(with_wrong_path(40));
+  cpu.write(0xC0010200, 0x1'004301CF);  // ops tagged
+  cpu.write(0xC0010202, 0x1'004302CF);  // and retired
+  cpu.write(op_ctl, by_ops | en | 0x100);
+  cpu.retire(Cpu::instruction(0x1000, 0xFF0));
+  retire_mispredicted(cpu);
+  EXPECT_EQ(cpu.read(op_ctl) & val, 0u);
+  EXPECT_LT(field(cpu.read(op_ctl), 58, 32), 0x80u);
+  EXPECT_EQ(cpu.read(0xC0010201), 1u);
+  EXPECT_EQ(cpu.read(0xC0010203), 0u);
+  EXPECT_EQ(cpu.interrupts, 0u);
+  cpu.retire(Cpu::instruction(0x1000, 0x1000));
+  EXPECT_EQ(cpu.read(op_ctl) & val, val);
+  EXPECT_EQ(cpu.read(0xC0010201), 2u);
+  EXPECT_EQ(cpu.read(0xC0010203), 1u);
+}
+
+TEST(IbsOp, CountsTheWrongPathToo) {
+  Cpu cpu(with_wrong_path(40));
+  cpu.write(op_ctl, by_ops | en | 0x100);
+  retire_mispredicted(cpu);
+  EXPECT_EQ(field(cpu.read(op_ctl), 58, 32), 41u);
+  Cpu by_cycles(with_wrong_path(40));
+  by_cycles.write(op_ctl, en | 1);  // 16 cycles
+  by_cycles.retire(Cpu::instruction(0x1000), 14);
+  retire_mispredicted(by_cycles);  // 7 cycles of six ops
+  EXPECT_EQ(by_cycles.read(op_ctl) & val, 0u);
+  EXPECT_LT(field(by_cycles.read(op_ctl), 58, 32), 0x80u);
 }
 
 TEST(IbsOp, HasPeriodsOf27Bits) {

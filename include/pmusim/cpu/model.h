@@ -102,6 +102,8 @@ struct Policies {
   u32 pebs_assist_cycles = 0;
   u32 pebs_assist_line_cycles = 0;
   u32 tx_conflict_every = 0;
+  // IBS
+  u32 ibs_wrong_path_ops = 0;
   // counters
   u32 global_ctrl_reset = 0;
   u32 in_txcp_abort = 0;

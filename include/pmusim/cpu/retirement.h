@@ -153,8 +153,10 @@ enum class Signal : u8 {
   load_snoop_modified,  ///< HITM
   load_remote_forward,  ///< of load_l3_miss: from a cache of another package
   load_remote_modified,
-  // records that the LBR took in
+  // records that the LBR took in, and ops that IBS tagged: what the PMU alone knows
   lbr_insert,
+  ibs_tagged,
+  ibs_tagged_retired,
   count_
 };
 

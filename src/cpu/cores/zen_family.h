@@ -63,6 +63,8 @@ inline constexpr auto common_events = std::to_array<EventDefinition>({
     row("EX_RET_COND", 0x0D1, 0x00, on(conditional)),
     row("EX_DIV_BUSY", 0x0D3, 0x00, sum(Q::divider_cycles_integer)),
     row("EX_DIV_COUNT", 0x0D4, 0x00, on(divide)),
+    row("EX_TAGGED_IBS_OPS.IBS_TAGGED_OPS", 0x1CF, 0x01, on(ibs_tagged)),
+    row("EX_TAGGED_IBS_OPS.IBS_TAGGED_OPS_RET", 0x1CF, 0x02, on(ibs_tagged_retired)),
     row("BP_DE_REDIRECT", 0x091, 0x00, on(front_end_resteer)),
     row("LS_DISPATCH.LD_DISPATCH", 0x029, 0x01, on_but_not(load, store)),
     row("LS_DISPATCH.STORE_DISPATCH", 0x029, 0x02, on_but_not(store, load)),
