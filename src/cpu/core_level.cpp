@@ -159,9 +159,9 @@ bool follows_from_order(const EventDefinition& event, u64 event_select, u64 extr
     return quantity >= Quantity::page_walks_load && quantity <= Quantity::page_walks_instruction;
   };
   if (rule.quantity != Quantity::none)
-    return is_ordered(rule.quantity) && std::ranges::all_of(rule.plus, [&](Quantity more) {
-             return more == Quantity::none || is_ordered(more);
-           });
+    return is_ordered(rule.quantity) && rule.minus == Quantity::none &&
+           std::ranges::all_of(rule.plus,
+                               [&](Quantity more) { return more == Quantity::none || is_ordered(more); });
   constexpr SignalSet timed = ((address_signals | fetch_signals) ^ ordered_signals) | transaction_signals;
   return !timed.intersects(rule.all | rule.any | rule.none);
 }

@@ -63,7 +63,7 @@ std::optional<EventRule> beginnings(const EventRule& rule, const CycleCondition&
 }  // namespace
 
 std::optional<EventRule> cycles_with(const EventRule& rule, const CycleCondition& condition) {
-  if (rule.quantity == none || condition.cmask == 0) return std::nullopt;
+  if (rule.quantity == none || rule.minus != none || condition.cmask == 0) return std::nullopt;
   if (condition.edge) return beginnings(rule, condition);
   // A cycle of these has as many occurrences as the event's name says, and any other none.
   if (is_cycle_total(rule.quantity) && condition.cmask <= rule.per_cycle && !condition.inv)

@@ -451,7 +451,7 @@ std::string_view why_never_reported(const EventRule& rule, const CpuModel& model
       {Signal::dsb_to_mite, unknown_source},
   };
   const SignalSet never = signals_never_raised(model);
-  const std::array all{rule.quantity, rule.plus[0], rule.plus[1], rule.plus[2]};
+  const std::array all{rule.quantity, rule.plus[0], rule.plus[1], rule.plus[2], rule.minus};
   const auto unreported = [&](Quantity q) { return is_never_reported(q, model.core); };
   if (std::ranges::any_of(all, unreported)) return unknown_source;
   const bool possible = !rule.all.intersects(never) && (rule.any.empty() || !never.contains(rule.any));

@@ -263,14 +263,18 @@ std::vector<QuantityTerm> CounterFile::quantity_terms() const {
     const auto add = [&](Quantity quantity, u64 factor) {
       if (quantity != Quantity::none) terms.push_back({i, quantity, factor});
     };
+    const auto add_remainder = [&](u64 factor) {
+      add(running.rule.quantity, factor);
+      add(running.rule.minus, u64{0} - factor);
+    };
     if (running.has_condition()) {
-      if (running.satisfied_by(running.per_cycle)) add(running.rule.quantity, 1);
+      if (running.satisfied_by(running.per_cycle)) add_remainder(1);
       if (!running.satisfied_by(0)) continue;
       add(Quantity::cycles, 1);
-      add(running.rule.quantity, ~u64{0});
+      add_remainder(~u64{0});
       continue;
     }
-    add(running.rule.quantity, running.per_cycle);
+    add_remainder(running.per_cycle);
     for (const Quantity more : running.rule.plus) add(more, running.per_cycle);
   }
   return terms;

@@ -76,7 +76,7 @@ Counted CounterFile::count_late(Signal signal, const Retirement& r) {
 /// had the event. They have closed already, so that this rule is applied to all of them at once.
 u64 CounterFile::lost_cycles(const Running& running, const Retirement& r) {
   const u64 all = r.quantities[static_cast<unsigned>(Quantity::cycles)];
-  const u64 with = std::min<u64>(all, r.quantities[static_cast<unsigned>(running.rule.quantity)]);
+  const u64 with = std::min<u64>(all, running.remainder(r));
   const u64 satisfied =
       (running.satisfied_by(running.per_cycle) ? with : 0) + (running.satisfied_by(0) ? all - with : 0);
   // Such cycles follow each other, and none of them is the one in which the instruction before retired.

@@ -220,9 +220,14 @@ class CounterFile {
     }
     u32 raw_occurrences(const Retirement& r) const {
       if (rule.quantity == Quantity::none) return rule.matches(r.signals) ? 1 : 0;
-      u32 sum = r.quantities[static_cast<unsigned>(rule.quantity)];
+      u32 sum = remainder(r);
       for (const Quantity more : rule.plus) sum += r.quantities[static_cast<unsigned>(more)];
       return sum * per_cycle;
+    }
+    /// Its quantity without the part that it leaves out.
+    u32 remainder(const Retirement& r) const {
+      return r.quantities[static_cast<unsigned>(rule.quantity)] -
+             r.quantities[static_cast<unsigned>(rule.minus)];
     }
     /// Whether a cycle with `k` occurrences satisfies CMASK, INV and EQ.
     bool satisfied_by(u64 k) const;

@@ -164,7 +164,7 @@ constexpr FormulaMetric all_formula_metrics[] = {
     {"tma_store_fwd_blk", 4, "tma_l1_bound", "13 * LD_BLOCKS.STORE_FORWARD / clks",
      "loads that could not take their data from a store"},
     {"tma_4k_aliasing", 4, "tma_l1_bound", "LD_BLOCKS_PARTIAL.ADDRESS_ALIAS / clks",
-     "loads that waited for a store 4 KiB away", "UOPS_DISPATCHED.PORT_7"},
+     "loads that waited for a store 4 KiB away"},
     {"tma_l1_latency_dependency", 4, "tma_l1_bound",
      "min(0.4 * (MEM_INST_RETIRED.ALL_LOADS - MEM_LOAD_RETIRED.FB_HIT - MEM_LOAD_RETIRED.L1_MISS), "
      "hidden_l1_cycles) / clks",

@@ -57,6 +57,38 @@ const std::vector<Identity> identities{
     {Relation::equal,
      {"TOPDOWN_FE_BOUND.FRONTEND_LATENCY", "TOPDOWN_FE_BOUND.FRONTEND_BANDWIDTH"},
      {"TOPDOWN_FE_BOUND.ALL"}},
+    {Relation::equal,
+     {"MEM_BOUND_STALLS.LOAD_L2_HIT", "MEM_BOUND_STALLS.LOAD_LLC_HIT", "MEM_BOUND_STALLS.LOAD_DRAM_HIT"},
+     {"MEM_BOUND_STALLS.LOAD"}},
+    {Relation::equal,
+     {"MEM_BOUND_STALLS_LOAD.L2_HIT", "MEM_BOUND_STALLS_LOAD.L2_MISS"},
+     {"MEM_BOUND_STALLS_LOAD.ALL"}},
+    {Relation::equal,
+     {"MEM_BOUND_STALLS_LOAD.LLC_HIT", "MEM_BOUND_STALLS_LOAD.LLC_MISS"},
+     {"MEM_BOUND_STALLS_LOAD.L2_MISS"}},
+    {Relation::equal,
+     {"TOPDOWN_BAD_SPECULATION.MISPREDICT", "TOPDOWN_BAD_SPECULATION.MACHINE_CLEARS"},
+     {"TOPDOWN_BAD_SPECULATION.ALL"}},
+    {Relation::equal, {"L2_REQUEST.HIT", "L2_REQUEST.MISS"}, {"L2_REQUEST.ALL"}},
+    {Relation::equal,
+     {"BR_INST_RETIRED.COND_TAKEN", "BR_INST_RETIRED.REL_JMP", "BR_INST_RETIRED.INDIRECT_JMP",
+      "BR_INST_RETIRED.NEAR_CALL", "BR_INST_RETIRED.NEAR_RETURN", "BR_INST_RETIRED.FAR_BRANCH"},
+     {"BR_INST_RETIRED.TAKEN"}},
+    {Relation::equal,
+     {"BR_INST_RETIRED.NEAR_TAKEN", "BR_INST_RETIRED.FAR_BRANCH"},
+     {"BR_INST_RETIRED.TAKEN"}},
+    {Relation::equal,
+     {"BR_MISP_RETIRED.COND_TAKEN", "BR_MISP_RETIRED.COND_NTAKEN"},
+     {"BR_MISP_RETIRED.COND"}},
+    {Relation::equal,
+     {"BR_MISP_RETIRED.INDIRECT_CALL", "BR_MISP_RETIRED.INDIRECT_JMP"},
+     {"BR_MISP_RETIRED.INDIRECT"}},
+    {Relation::equal,
+     {"BR_MISP_RETIRED.COND_TAKEN", "BR_MISP_RETIRED.INDIRECT", "BR_MISP_RETIRED.RET"},
+     {"BR_MISP_RETIRED.NEAR_TAKEN"}},
+    {Relation::at_most, {"BACLEARS.COND", "BACLEARS.UNCOND"}, {"BACLEARS.ANY"}},
+    {Relation::at_most, {"ARITH.FP_DIVIDER_ACTIVE"}, {"ARITH.DIVIDER_ACTIVE"}},
+    {Relation::at_most, {"ARITH.IDIV_ACTIVE"}, {"ARITH.DIV_ACTIVE"}},
     {Relation::at_most, {"MEM_BOUND_STALLS_LOAD.LLC_MISS"}, {"MEM_BOUND_STALLS_LOAD.L2_MISS"}},
     {Relation::at_most, {"MEM_BOUND_STALLS_LOAD.L2_MISS"}, {"MEM_BOUND_STALLS_LOAD.ALL"}},
 };
@@ -111,8 +143,9 @@ TEST(EventIdentities, HoldOnRecordedPrograms) {
       {"branches", "300"}, {"events"}, {"mispredict", "512", "2"}};
   for (const auto& program : programs) {
     const WorkloadRecording recording(program, {.start_symbol = "main"});
-    for (const char* model : {"nehalem", "haswell", "skylake", "cascadelake", "icelake", "sapphirerapids",
-                              "lioncove", "gracemont", "skymont"})
+    for (const char* model :
+         {"nehalem", "haswell", "skylake", "cascadelake", "icelake", "sapphirerapids", "lioncove",
+          "cougarcove", "tremont", "gracemont", "crestmont", "skymont", "darkmont"})
       EXPECT_GE(check(find_cpu_model(model).value(), recording.path()), 1u) << program.front() << model;
   }
 }

@@ -347,6 +347,8 @@ struct EventRule {
   SignalSet none{};
   Quantity quantity = Quantity::none;
   std::array<Quantity, 3> plus{};  ///< further quantities that the event is the sum of
+  /// A part of `quantity` that the event leaves out: never more of it than of the whole in a retirement.
+  Quantity minus = Quantity::none;
   /// Occurrences that one unit of the quantity stands for. CYCLE_ACTIVITY adds up the umask bits of what is
   /// true in a cycle, which the CMASK in its names is compared with.
   u8 per_cycle = 1;

@@ -128,7 +128,28 @@ inline constexpr std::array tremont_slots{
 
 inline constexpr std::array tremont_memory_stalls{
     row("MEM_BOUND_STALLS.LOAD", 0x34, 0x07, sum(Q::stall_cycles_l1_miss)),
+    row("MEM_BOUND_STALLS.LOAD_L2_HIT", 0x34, 0x01,
+        sum_but_not(Q::stall_cycles_l1_miss, Q::stall_cycles_l2_miss)),
+    row("MEM_BOUND_STALLS.LOAD_LLC_HIT", 0x34, 0x02,
+        sum_but_not(Q::stall_cycles_l2_miss, Q::stall_cycles_l3_miss)),
     row("MEM_BOUND_STALLS.LOAD_DRAM_HIT", 0x34, 0x04, sum(Q::stall_cycles_l3_miss)),
+};
+/// The names before.
+inline constexpr std::array tremont_old_memory_stalls{
+    row("C0_STALLS.LOAD_L2_HIT", 0x34, 0x01, sum_but_not(Q::stall_cycles_l1_miss, Q::stall_cycles_l2_miss)),
+    row("C0_STALLS.LOAD_LLC_HIT", 0x34, 0x02, sum_but_not(Q::stall_cycles_l2_miss, Q::stall_cycles_l3_miss)),
+};
+
+/// Walks under way, summed up over cycles: one walks at a time.
+inline constexpr std::array atom_walks_pending{
+    row("DTLB_LOAD_MISSES.WALK_PENDING", 0x08, 0x10, sum(Q::page_walk_cycles_load)),
+    row("DTLB_STORE_MISSES.WALK_PENDING", 0x49, 0x10, sum(Q::page_walk_cycles_store)),
+    row("ITLB_MISSES.WALK_PENDING", 0x85, 0x10, sum(Q::page_walk_cycles_instruction)),
+};
+
+inline constexpr std::array atom_direct_resteers{
+    row("BACLEARS.COND", 0xE6, 0x10, on_all({front_end_resteer, conditional})),
+    row("BACLEARS.UNCOND", 0xE6, 0x04, {.all = {front_end_resteer}, .any = {direct_jump, direct_call}}),
 };
 
 inline constexpr auto tremont_off_core = off_core(0xB7, {0x10001, 0x3F04000001, 0x10002, 0x3F04000002});

@@ -55,6 +55,13 @@ namespace cores::crestmont {
 
 using namespace event_rows;
 
+constexpr std::array crestmont_own{
+    row("MEM_BOUND_STALLS_LOAD.LLC_HIT", 0x34, 0x06,
+        sum_but_not(Q::stall_cycles_l2_miss, Q::stall_cycles_l3_miss)),
+    row("MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", 0xD3, 0x01, on(load_dram)),
+    row("MEM_LOAD_UOPS_L3_MISS_RETIRED.ALL", 0xD3, 0xFF, on(load_l3_miss)),
+    row("MEM_LOAD_UOPS_MISC_RETIRED.LOCAL_DRAM", 0xD4, 0x02, on(load_dram)),
+};
 constexpr std::array crestmont_retiring{
     row("TOPDOWN_RETIRING.ALL", 0x72, 0x00, sum(Q::uops)),
 };
@@ -62,7 +69,8 @@ constexpr std::array crestmont_retiring{
 constexpr auto table =
     join(gracemont_common, goldmont_and_gracemont_branches, crestmont_load_sources, tremont_slots,
          gracemont_slots, crestmont_retiring, tremont_memory_stalls, crestmont_front_end,
-         architectural_lbr_inserts, tremont_off_core, gracemont_bandwidth, gracemont_more, crestmont_more);
+         architectural_lbr_inserts, tremont_off_core, gracemont_bandwidth, gracemont_more, crestmont_more,
+         gracemont_jumps, crestmont_l2, crestmont_buffer_hits, atom_walks_pending, skymont_fp, crestmont_own);
 
 constexpr auto named =
     join(gracemont_memory_names,

@@ -40,6 +40,8 @@ constexpr EventRule sum_of(std::initializer_list<Q> quantities) {
   for (std::size_t n = 1; n < quantities.size(); ++n) rule.plus[n - 1] = quantities.begin()[n];
   return rule;
 }
+/// As many times as one quantity says, without those that another says, which is a part of it.
+constexpr EventRule sum_but_not(Q quantity, Q part) { return {.quantity = quantity, .minus = part}; }
 /// Once at an instruction with all of these signals.
 constexpr EventRule on_all(SignalSet signals) { return {.all = signals}; }
 

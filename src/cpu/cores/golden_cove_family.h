@@ -94,6 +94,7 @@ inline constexpr std::array lion_cove_branches{
     row("BR_MISP_RETIRED.COND_NTAKEN", 0xC5, 0x10, on(mispredicted_conditional_not_taken)),
     row("BR_MISP_RETIRED.COND", 0xC5, 0x111, on(mispredicted_conditional)),
     row("BR_MISP_RETIRED.NEAR_TAKEN", 0xC5, 0x20, on(mispredicted_near_taken)),
+    row("BR_MISP_RETIRED.INDIRECT", 0xC5, 0x80, on(mispredicted_indirect)),
 };
 
 inline constexpr std::array lion_cove_memory{
@@ -141,7 +142,7 @@ inline constexpr auto lion_cove_off_core =
 inline constexpr auto lion_cove_events = join(since_lion_cove, lion_cove_off_core);
 inline constexpr auto cougar_cove_events =
     join(since_lion_cove_with(golden_cove_common_with(std::array<EventDefinition, 0>{}), darkmont_branches),
-         lion_cove_off_core);
+         cougar_cove_mispredicts, lion_cove_off_core);
 /// Panther Cove and Coyote Cove: event 2A goes through the OMR registers there, whose codes are their own.
 inline constexpr auto panther_cove_events = join(since_lion_cove, off_core(0x2A, omr_values));
 inline constexpr auto panther_cove_cache = join(

@@ -43,14 +43,18 @@ using namespace event_rows;
 
 constexpr std::array gracemont_only{
     row("MEM_LOAD_UOPS_RETIRED.L3_HIT", 0xD1, 0x04, on(load_l3_hit)),
+    row("MEM_LOAD_UOPS_RETIRED_MISC.L3_MISS", 0xD2, 0x20, on(load_l3_miss)),
+    row("MEM_BOUND_STALLS.LOAD_L2_MISS", 0x34, 0x06, sum(Q::stall_cycles_l2_miss)),
+    row("L2_REQUEST.ALL", 0x24, 0x00, sum(Q::l2_requests)),
 };
 constexpr std::array gracemont_retiring{
     row("TOPDOWN_RETIRING.ALL", 0xC2, 0x00, sum(Q::uops)),
 };
 
-constexpr auto table = join(gracemont_common, goldmont_and_gracemont_branches, goldmont_load_sources,
-                            gracemont_only, tremont_slots, gracemont_slots, gracemont_retiring,
-                            tremont_memory_stalls, tremont_off_core, gracemont_bandwidth, gracemont_more);
+constexpr auto table =
+    join(gracemont_common, goldmont_and_gracemont_branches, goldmont_load_sources, gracemont_only,
+         tremont_slots, gracemont_slots, gracemont_retiring, tremont_memory_stalls, tremont_off_core,
+         gracemont_bandwidth, gracemont_more, gracemont_jumps, crestmont_l2, architectural_lbr_inserts);
 
 constexpr auto named =
     join(gracemont_memory_names,

@@ -59,18 +59,28 @@ inline constexpr std::array darkmont_own{
     row("L2_REQUEST.DEMAND_RFO", 0x24, 0xC2, on(store_l1_miss)),
     row("L2_REQUEST.DEMAND_CODE_RD", 0x24, 0xC4, on(l1i_miss)),
     row("L2_REQUEST.ALL", 0x24, 0x1FF, sum(Q::l2_requests)),
+    row("L2_REQUEST.HIT", 0x24, 0x1BF, sum_but_not(Q::l2_requests, Q::l2_misses)),
+    row("LD_BLOCKS.STORE_FORWARD", 0x03, 0x02, on(store_forward_blocked)),
+    row("MACHINE_CLEARS.ANY", 0xC3, 0x00, on(machine_clear)),
+    row("MEM_BOUND_STALLS_LOAD.L2_HIT", 0x34, 0x01,
+        sum_but_not(Q::stall_cycles_l1_miss, Q::stall_cycles_l2_miss)),
+    row("MEM_BOUND_STALLS_LOAD.LLC_HIT", 0x34, 0x06,
+        sum_but_not(Q::stall_cycles_l2_miss, Q::stall_cycles_l3_miss)),
+    row("UOPS_RETIRED.MS", 0xC2, 0x04, sum(Q::slots_heavy)),
 };
 
 inline constexpr auto gracemont_common =
     join(goldmont_fixed, goldmont_clocks, goldmont_memory_uops, gracemont_stlb_misses,
          gracemont_latency_samples, skylake_tlb, goldmont_plus_walks, atom_resteers, atom_machine_clears,
-         gracemont_own, gracemont_pipeline, architectural_names, architectural_mispredicts);
+         gracemont_own, gracemont_pipeline, gracemont_dividers, gracemont_full_buffers, gracemont_clears,
+         gracemont_walks, architectural_names, architectural_mispredicts);
 
 inline constexpr auto goldmont_and_gracemont_branches = join(goldmont_branches, gracemont_branches);
 
 inline constexpr auto since_darkmont =
     join(gracemont_common, darkmont_branches, crestmont_load_sources, darkmont_own, skymont_fixed, skymont_fp,
-         crestmont_front_end, architectural_lbr_inserts, skymont_reasons);
+         crestmont_front_end, architectural_lbr_inserts, skymont_reasons, skymont_walks, atom_walks_pending,
+         atom_direct_resteers, skymont_fetch_sources, darkmont_fetch_sources, skymont_microcode);
 
 }  // namespace pmusim::event_rows
 

@@ -37,8 +37,8 @@ inline constexpr auto haswell_events =
          sandy_bridge_memory_uops, ivy_bridge_load_misses, load_latency_samples, haswell_l2, haswell_l2_hits,
          l1d_replacement, haswell_prefetches, sandy_bridge_prefetch_hits, haswell_l2_lines,
          sandy_bridge_load_blocks, sandy_bridge_off_core_requests, haswell_small_page_walks, nehalem_icache,
-         skylake_machine_clears, sandy_bridge_recovery, sandy_bridge_uops, slots_not_delivered,
-         sandy_bridge_lbr_inserts, haswell_transactions, haswell_own,
+         precise_branches, skylake_machine_clears, sandy_bridge_recovery, sandy_bridge_uops,
+         slots_not_delivered, sandy_bridge_lbr_inserts, haswell_transactions, haswell_own,
          off_core(0xB7, {0x10001, 0x3F80400001, 0x10002, 0x3F80400002}), architectural_names,
          architectural_mispredicts);
 

@@ -87,6 +87,7 @@ using namespace event_rows;
 constexpr std::array own{
     row("INST_RETIRED.PREC_DIST", 0x00, 0x01, on(instruction)),
     row("INST_RETIRED.NOP", 0xC0, 0x02, on(nop)),
+    at_least(1, row("ARITH.FP_DIVIDER_ACTIVE", 0x14, 0x01, sum(Q::divider_cycles_fp))),
     fewer_than(1, row("INST_RETIRED.STALL_CYCLES", 0xC0, 0x01, on(instruction))),
     row("CPU_CLK_UNHALTED.DISTRIBUTED", 0xEC, 0x02, sum(Q::cycles)),
     row("TOPDOWN.SLOTS", 0x00, 0x04, sum(Q::slots)),
@@ -99,11 +100,11 @@ constexpr std::array own{
 };
 
 constexpr auto table =
-    join(fixed_three, haswell_clocks, architectural_cache, ice_lake_branches, skylake_memory_instructions,
-         skylake_load_sources, local_memory_loads, load_latency_samples, front_end_retired(0x01), haswell_l2,
-         skylake_l2_hits, l1d_replacement, skylake_l2_lines, sandy_bridge_load_blocks,
-         sandy_bridge_off_core_requests, skylake_off_core_requests, ice_lake_snoops, remote_loads,
-         haswell_small_page_walks, ice_lake_pauses, skylake_tlb, skylake_icache, resteers,
+    join(fixed_three, haswell_clocks, architectural_cache, ice_lake_branches, mispredicted_returns,
+         skylake_memory_instructions, skylake_load_sources, local_memory_loads, load_latency_samples,
+         front_end_retired(0x01), haswell_l2, skylake_l2_hits, l1d_replacement, skylake_l2_lines,
+         sandy_bridge_load_blocks, sandy_bridge_off_core_requests, skylake_off_core_requests, ice_lake_snoops,
+         remote_loads, haswell_small_page_walks, ice_lake_pauses, skylake_tlb, skylake_icache, resteers,
          skylake_machine_clears, skylake_recovery, skylake_stalls, uops_retired_slots, slots_not_delivered,
          ice_lake_lbr_inserts, haswell_transactions, broadwell_fp_arithmetic, skylake_x_fp_arithmetic, own,
          off_core(0xB7, {0x10001, 0x3FFFC00001, 0x10002, 0x3FFFC00002}), architectural_names,

@@ -23,6 +23,8 @@ inline constexpr std::array lion_cove_pipeline{
     row("ICACHE_DATA.STALLS", 0x80, 0x04, sum(Q::l1i_stall_cycles)),
     row("DSB2MITE_SWITCHES.PENALTY_CYCLES", 0x61, 0x02, sum(Q::dsb_to_mite_cycles)),
     row("BACLEARS.ANY", 0x60, 0x01, on(front_end_resteer)),
+    row("UOPS_DECODED.DEC0_UOPS", 0x76, 0x01, sum(Q::uops_first_decoder)),
+    row("UOPS_RETIRED.MS", 0xC2, 0x04, sum(Q::slots_heavy)),
     row("UOPS_ISSUED.ANY", 0xAE, 0x01, sum(Q::uops_issued)),
     row("UOPS_EXECUTED.THREAD", 0xB1, 0x01, sum(Q::uops_executed)),
     fewer_than(1, row("UOPS_EXECUTED.STALLS", 0xB1, 0x01, sum(Q::uops_executed))),
@@ -80,6 +82,87 @@ inline constexpr std::array lion_cove_sources{
     row("MEM_STORE_RETIRED.L2_HIT", 0x44, 0x01, on_but_not(store_l1_miss, store_l2_miss)),
 };
 
+/// Kinds of branches by what the umask leaves out: Gracemont to Skymont.
+inline constexpr std::array gracemont_jumps{
+    row("BR_INST_RETIRED.TAKEN", 0xC4, 0x80, on_any({near_taken, far_branch})),
+    row("BR_INST_RETIRED.INDIRECT_JMP", 0xC4, 0xEF, on(indirect_jump)),
+    row("BR_INST_RETIRED.REL_JMP", 0xC4, 0xDF, on(direct_jump)),
+    row("BR_MISP_RETIRED.INDIRECT_JMP", 0xC5, 0xEF, on_all({mispredicted, indirect_jump})),
+    row("BR_MISP_RETIRED.NEAR_TAKEN", 0xC5, 0x80, on(mispredicted_near_taken)),
+};
+inline constexpr std::array skymont_not_taken{
+    row("BR_INST_RETIRED.COND_NTAKEN", 0xC4, 0x7F, on(conditional_not_taken)),
+    row("BR_MISP_RETIRED.COND_NTAKEN", 0xC5, 0x7F, on(mispredicted_conditional_not_taken)),
+};
+
+/// The divider of small cores, from Gracemont on. The core model has one, so that there are as many busy ones
+/// as cycles with any.
+inline constexpr std::array gracemont_dividers{
+    at_least(1,
+             row("ARITH.DIV_ACTIVE", 0xCD, 0x03, sum_of({Q::divider_cycles_integer, Q::divider_cycles_fp}))),
+    row("ARITH.FPDIV_ACTIVE", 0xCD, 0x02, sum(Q::divider_cycles_fp)),
+    at_least(1, row("ARITH.IDIV_ACTIVE", 0xCD, 0x01, sum(Q::divider_cycles_integer))),
+    row("ARITH.DIV_OCCUPANCY", 0xCD, 0x03, sum_of({Q::divider_cycles_integer, Q::divider_cycles_fp})),
+    row("ARITH.FPDIV_OCCUPANCY", 0xCD, 0x02, sum(Q::divider_cycles_fp)),
+    row("ARITH.IDIV_OCCUPANCY", 0xCD, 0x01, sum(Q::divider_cycles_integer)),
+};
+
+/// What dispatch to the memory scheduler waits for, from Gracemont on.
+inline constexpr std::array gracemont_full_buffers{
+    row("MEM_SCHEDULER_BLOCK.ST_BUF", 0x04, 0x01, sum(Q::store_buffer_full_cycles)),
+    row("MEM_SCHEDULER_BLOCK.LD_BUF", 0x04, 0x02, sum(Q::load_buffer_full_cycles)),
+};
+
+/// Slots lost to clears that no branch caused, from Gracemont on.
+inline constexpr std::array gracemont_clears{
+    row("TOPDOWN_BAD_SPECULATION.MACHINE_CLEARS", 0x73, 0x03,
+        sum_but_not(Q::slots_bad_speculation, Q::slots_branch_mispredict)),
+};
+
+inline constexpr std::array gracemont_walks{
+    row("ITLB_MISSES.MISS_CAUSED_WALK", 0x85, 0x01, sum(Q::page_walks_instruction)),
+};
+inline constexpr std::array skymont_walks{
+    row("DTLB_LOAD_MISSES.MISS_CAUSED_WALK", 0x08, 0x01, sum(Q::page_walks_load)),
+    row("DTLB_STORE_MISSES.MISS_CAUSED_WALK", 0x49, 0x01, sum(Q::page_walks_store)),
+};
+
+/// Skymont's non-architectural codes of what its architectural topdown events count.
+inline constexpr std::array skymont_slots{
+    row("TOPDOWN_FE_BOUND.ALL_NON_ARCH", 0x71, 0x00, sum(Q::slots_frontend)),
+    row("TOPDOWN_BE_BOUND.ALL_NON_ARCH", 0x74, 0x00, sum(Q::slots_backend)),
+    row("TOPDOWN_RETIRING.ALL_NON_ARCH", 0x72, 0x00, sum(Q::uops)),
+    row("UOPS_RETIRED.ALL", 0xC2, 0x00, sum(Q::uops)),
+};
+
+/// Loads of a line on its way, in a buffer that another load asked for (Crestmont to Skymont).
+inline constexpr std::array crestmont_buffer_hits{
+    row("MEM_LOAD_UOPS_RETIRED.WCB_HIT", 0xD1, 0x20, on(load_fb_hit)),
+};
+inline constexpr std::array crestmont_l2{
+    row("L2_REQUEST.HIT", 0x24, 0x02, sum_but_not(Q::l2_requests, Q::l2_misses)),
+    row("L2_REQUEST.MISS", 0x24, 0x01, sum(Q::l2_misses)),
+};
+inline constexpr std::array skymont_l2{
+    row("L2_REQUEST.ALL", 0x24, 0x07, sum(Q::l2_requests)),
+};
+
+/// Instructions behind an empty slot, by what fetch waited for (Skymont, Darkmont).
+inline constexpr std::array skymont_fetch_sources{
+    row("FRONTEND_RETIRED_SOURCE.ICACHE_L2_HIT", 0xC9, 0x01, on_but_not(l1i_miss, l2i_miss)),
+    row("FRONTEND_RETIRED_SOURCE.ICACHE_L2_MISS", 0xC9, 0x0E, on(l2i_miss)),
+    row("FRONTEND_RETIRED_SOURCE.ITLB_STLB_HIT", 0xC9, 0x10, on_but_not(itlb_miss, stlb_instruction_miss)),
+    row("FRONTEND_RETIRED_SOURCE.ITLB_STLB_MISS", 0xC9, 0x20, on(stlb_instruction_miss)),
+};
+inline constexpr std::array darkmont_fetch_sources{
+    row("FRONTEND_RETIRED_SOURCE.ICACHE_L3_HIT", 0xC9, 0x06, on(l3i_hit)),
+    row("FRONTEND_RETIRED_SOURCE.ICACHE_L3_MISS", 0xC9, 0x08, on(l3i_miss)),
+};
+
+inline constexpr std::array skymont_microcode{
+    row("MS_DECODED.MS_ENTRY", 0xE7, 0x01, on(ms_switch)),
+};
+
 /// Small cores, from Gracemont on.
 inline constexpr std::array gracemont_pipeline{
     row("UOPS_ISSUED.ANY", 0x0E, 0x00, sum(Q::uops_issued)),
@@ -97,9 +180,9 @@ inline constexpr std::array gracemont_more{
 };
 inline constexpr std::array crestmont_more{
     row("LD_BLOCKS.STORE_FORWARD", 0x03, 0x02, on(store_forward_blocked)),
-    row("DTLB_LOAD_MISSES.WALK_PENDING", 0x08, 0x10, sum(Q::page_walk_cycles_load)),
-    row("DTLB_STORE_MISSES.WALK_PENDING", 0x49, 0x10, sum(Q::page_walk_cycles_store)),
-    row("ITLB_MISSES.WALK_PENDING", 0x85, 0x10, sum(Q::page_walk_cycles_instruction)),
+    row("MACHINE_CLEARS.ANY", 0xC3, 0x00, on(machine_clear)),
+    row("MEM_BOUND_STALLS_LOAD.L2_HIT", 0x34, 0x01,
+        sum_but_not(Q::stall_cycles_l1_miss, Q::stall_cycles_l2_miss)),
     row("MEM_BOUND_STALLS_LOAD.ALL", 0x34, 0x7F, sum(Q::stall_cycles_l1_miss)),
     row("MEM_BOUND_STALLS_LOAD.L2_MISS", 0x34, 0x7E, sum(Q::stall_cycles_l2_miss)),
     row("MEM_BOUND_STALLS_LOAD.LLC_MISS", 0x34, 0x78, sum(Q::stall_cycles_l3_miss)),
@@ -109,7 +192,7 @@ inline constexpr std::array skymont_reasons{
     row("TOPDOWN_FE_BOUND.FRONTEND_LATENCY", 0x71, 0x72, sum(Q::slots_fetch_latency)),
     row("TOPDOWN_BAD_SPECULATION.MISPREDICT", 0x73, 0x04, sum(Q::slots_branch_mispredict)),
     row("ICACHE.HIT", 0x80, 0x01, sum(Q::l1i_hits)),
-    row("BACLEARS.COND", 0xE6, 0x10, on_all({front_end_resteer, conditional})),
+    row("LD_BLOCKS.DTLB_MISS", 0x03, 0x08, on(load_dtlb_miss)),
 };
 
 /// Darkmont and Cougar Cove gave each kind of branch a bit of its own. Arctic Wolf: taken to be the same.
@@ -134,6 +217,13 @@ inline constexpr std::array darkmont_branches{
     row("BR_MISP_RETIRED.COND_NTAKEN", 0xC5, 0x04, on(mispredicted_conditional_not_taken)),
     row("BR_MISP_RETIRED.NEAR_RETURN", 0xC5, 0x08, on(mispredicted_return)),
     row("BR_MISP_RETIRED.NEAR_INDIRECT", 0xC5, 0x50, on(mispredicted_indirect)),
+};
+/// The big cores beside them distinguish more.
+inline constexpr std::array cougar_cove_mispredicts{
+    row("BR_MISP_RETIRED.COND", 0xC5, 0x07, on(mispredicted_conditional)),
+    row("BR_MISP_RETIRED.NEAR_INDIRECT_CALL", 0xC5, 0x10, on(mispredicted_indirect_call)),
+    row("BR_MISP_RETIRED.NEAR_INDIRECT_JMP", 0xC5, 0x40, on_all({mispredicted, indirect_jump})),
+    row("BR_MISP_RETIRED.NEAR_TAKEN", 0xC5, 0xFB, on(mispredicted_near_taken)),
 };
 
 }  // namespace pmusim::event_rows

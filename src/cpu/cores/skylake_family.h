@@ -15,16 +15,16 @@ inline constexpr std::array skylake_own{
     row("INT_MISC.ALL_RECOVERY_CYCLES", 0x0D, 0x03, sum(Q::recovery_cycles)),
 };
 
-inline constexpr auto skylake_events =
-    join(fixed_three, haswell_clocks, precise_distribution, architectural_cache, sandy_bridge_branches,
-         mispredicted_returns, skylake_memory_instructions, skylake_load_sources, local_memory_loads,
-         load_latency_samples, front_end_retired(0x01), haswell_l2, skylake_l2_hits, l1d_replacement,
-         haswell_prefetches, skylake_l2_lines, sandy_bridge_load_blocks, sandy_bridge_off_core_requests,
-         skylake_off_core_requests, skylake_snoops, skylake_walks, haswell_small_page_walks, skylake_pauses,
-         skylake_tlb, skylake_icache, resteers, skylake_machine_clears, skylake_recovery, skylake_stalls,
-         sandy_bridge_uops, slots_not_delivered, sandy_bridge_lbr_inserts, haswell_transactions,
-         broadwell_fp_arithmetic, skylake_own, off_core(0xB7, {0x10001, 0x3FFFC00001, 0x10002, 0x3FFFC00002}),
-         architectural_names, architectural_mispredicts);
+inline constexpr auto skylake_events = join(
+    fixed_three, haswell_clocks, precise_distribution, architectural_cache, sandy_bridge_branches,
+    mispredicted_returns, skylake_memory_instructions, skylake_load_sources, local_memory_loads,
+    load_latency_samples, front_end_retired(0x01), haswell_l2, skylake_l2_hits, l1d_replacement,
+    haswell_prefetches, skylake_l2_lines, sandy_bridge_load_blocks, sandy_bridge_off_core_requests,
+    skylake_off_core_requests, skylake_snoops, skylake_walks, haswell_small_page_walks, skylake_pauses,
+    precise_branches, skylake_tlb, skylake_icache, resteers, skylake_machine_clears, skylake_recovery,
+    skylake_stalls, sandy_bridge_uops, slots_not_delivered, sandy_bridge_lbr_inserts, haswell_transactions,
+    broadwell_fp_arithmetic, skylake_own, off_core(0xB7, {0x10001, 0x3FFFC00001, 0x10002, 0x3FFFC00002}),
+    architectural_names, architectural_mispredicts);
 
 inline constexpr std::array skylake_cache{
     CacheEvent{l1d, read, access, 0x81D0},
