@@ -9,9 +9,10 @@ set -euo pipefail
 case "${1:-}" in ''|-*) sed -n '3,8s/^# \?//p' "$0" >&2; exit 2 ;; esac
 cd "$1"
 shift
-export logs=$PWD/Testing/modules
+export logs=$PWD/Testing/modules times=$PWD/Testing/module_times
 rm -rf "$logs"
 mkdir -p "$logs"
+: >"$times"
 if [ $# -eq 0 ]; then
   # Large programs first: they hold the modules with long tests.
   mapfile -t programs < <(find . tests -maxdepth 1 -name 'test_*' -type f -executable ! -name 'test_capi_*' \
@@ -29,9 +30,11 @@ processes() {
   done
 }
 run() {
-  local log
+  local log status=0 begun=$SECONDS
   log=$logs/$(basename "$1").$2
-  GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$2 timeout 1800 "$1" --gtest_brief=1 >"$log" 2>&1 && return
+  GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$2 timeout 1800 "$1" --gtest_brief=1 >"$log" 2>&1 || status=$?
+  printf '%6d s  %s, %d of %d\n' $((SECONDS - begun)) "$(basename "$1")" $(($2 + 1)) "$3" >>"$times"
+  if ((status == 0)); then return; fi
   printf '\n%s, GTEST_SHARD_INDEX=%d GTEST_TOTAL_SHARDS=%d:\n' "$1" "$2" "$3"
   cat "$log"
   grep -q '^\[==========\].* ran\.' "$log" || echo '[==========] 1 test ended before its end' >>"$log"
@@ -40,6 +43,8 @@ run() {
 export -f run
 status=0
 processes | xargs -P "$(nproc)" -L 1 bash -c 'run "$@"' run || status=1
+echo 'The longest:'
+sort -rn "$times" | head -5
 # A process that did not get to its end counts as one test that failed.
 cat "$logs"/* | awk -v status=$status '
   /^\[==========\] [0-9]+ tests? from .* ran\./ { all += $2 }

@@ -144,7 +144,7 @@ constexpr Name all_names[] = {
     {"BR_MISP_RETIRED.NEAR_TAKEN_COST", 0x60C5, 0x0, to(mtl_p, arl_p)},
     {"BR_MISP_RETIRED.NEAR_TAKEN_COST", 0x80000000FBC5, 0x0, ptl_p},
     {"BR_MISP_RETIRED.NEAR_TAKEN_TPEBS", 0x80000000FBC5, 0x0, ptl_p | nvl_p},
-    {"BR_MISP_RETIRED.RET", 0x08C5, 0x0, to(icl, rkl)},
+    {"BR_MISP_RETIRED.RET", 0x08C5, 0x0, to(icl, rkl) | ptl_p},
     {"BR_MISP_RETIRED.RET_COST", 0x48C5, 0x0, to(mtl_p, arl_p)},
     {"BR_MISP_RETIRED.RET_COST", 0x8000000008C5, 0x0, ptl_p},
     {"BR_MISSP_TYPE_RETIRED.COND", 0x0189, 0x0, bnl},
