@@ -16,7 +16,7 @@ constexpr std::string_view introduction =
     "# CPU models as claims\n\n"
     "What each model claims, and where the claim is from. `pmusim models --markdown` prints this page from "
     "the data of\n"
-    "the presets (`src/cpu/model_facts.cpp`, `src/cpu/cores/`); a test holds it to that. `pmusim models "
+    "the presets (`src/cpu/model_facts.cpp`, `src/cpu/tables/`); a test holds it to that. `pmusim models "
     "--diff A B` shows how\n"
     "two models differ, `pmusim policies` what manuals leave open on all of them.\n\n";
 

@@ -27,8 +27,14 @@ struct ProductName {
   std::string_view name, model;
 };
 
-/// Makes a product's model, without its event table.
-using Preset = CpuModel (*)();
+/// A model of a product, or of one core of it: what it is called, and what its instructions cost. Its columns
+/// of the tables say the rest (`tables/`).
+struct Preset {
+  std::string_view name;      ///< what --model takes, and the tables call it
+  std::string_view title;     ///< "Ice Lake"
+  std::string_view pfm_name;  ///< libpfm4's PMU; empty: it knows none
+  const InstructionCosts& (*costs)();
+};
 
 /// Event select bits that stand for those generic events whose encoding is not the same on every core. 0: the
 /// core has none.

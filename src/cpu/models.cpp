@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/suggest.h"
 #include "cores/cores.h"
+#include "cpu/amd_cpuid.h"
 #include "cpu/model_names.h"
+#include "cpu/tables/features.h"
 #include "cpu/tables/parameters.h"
 #include "pmusim/arch/debug_store.h"
 #include "pmusim/cpu/model.h"
@@ -18,19 +22,34 @@ u64 CpuModel::pebs_groups() const {
   return groups;
 }
 
+namespace {
+
+CpuModel model_of(const CoreFacts& facts, const Preset& preset) {
+  CpuModel model;
+  model.name = preset.name;
+  model.title = preset.title;
+  model.pfm_name = preset.pfm_name;
+  model.core_type = facts.type;
+  model.events = facts.events;
+  model.core.costs = &preset.costs();
+  tables::set_features(model);
+  tables::set_parameters(model.core, model.name);
+  if (model.vendor == Vendor::amd) derive_from_cpuid(model);
+  return model;
+}
+
+std::vector<CpuModel> presets_of(Vendor vendor) {
+  std::vector<CpuModel> models;
+  for (const CoreFacts* facts : cores::all())
+    for (const Preset& preset : facts->presets)
+      if (CpuModel model = model_of(*facts, preset); model.vendor == vendor)
+        models.push_back(std::move(model));
+  return models;
+}
+
+}  // namespace
+
 std::span<const CpuModel> cpu_models(Vendor vendor) {
-  const auto presets_of = [](Vendor wanted) {
-    std::vector<CpuModel> presets;
-    for (const CoreFacts* facts : cores::all()) {
-      for (const Preset preset : facts->presets) {
-        CpuModel model = preset();
-        model.events = facts->events;
-        tables::set_parameters(model.core, model.name);
-        if (model.vendor == wanted) presets.push_back(std::move(model));
-      }
-    }
-    return presets;
-  };
   static const std::vector<CpuModel> intel = presets_of(Vendor::intel), amd = presets_of(Vendor::amd);
   return vendor == Vendor::amd ? amd : intel;
 }

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "cpu/tables/features.h"
+#include "cpu/tables/features/naples_to_milan.h"
 #include "cpu/tables/parameters.h"
 #include "cpu/tables/text_table.h"
 #include "pmusim/cpu/model.h"
@@ -96,6 +98,44 @@ TEST(ParameterTable, TellsValuesAndSources) {
   EXPECT_EQ(number("decoders").source, FactSource::none);
   EXPECT_EQ(number("l1d").geometry.bytes, 32u * 1024);
   EXPECT_EQ(number("l1d").geometry.latency_cycles, 4u);
+}
+
+/// Naples with one text in its table instead of another: the model, or why there is none.
+CpuModel naples_with(std::string_view old, std::string_view instead) {
+  std::string text(features::naples_to_milan);
+  text.replace(text.find(old), old.size(), instead);
+  CpuModel model;
+  model.name = "naples";
+  model.vendor = Vendor::amd;
+  set_features(model, read_table(text));
+  return model;
+}
+std::string refusal_of_features(std::string_view old, std::string_view instead) {
+  return refusal([&] { (void)naples_with(old, instead); });
+}
+
+TEST(FeatureTable, NeedsEveryFeatureWithAValueThatItTakes) {
+  EXPECT_EQ(refusal_of_features("freeze", "freeze"), "");
+  EXPECT_EQ(refusal_of_features("freeze", "# "), "table of models: naples ... lacks row freeze");
+  EXPECT_EQ(refusal_of_features("\ngp_counters", "\nsp_counters 1 1 1 1 1\ngp_counters"),
+            "table of models: there is no feature sp_counters");
+  EXPECT_EQ(refusal_of_features("streamlined", "sudden"),
+            "table of models: freeze of naples is 'sudden', expected legacy or streamlined");
+  EXPECT_EQ(refusal_of_features(" 0x3F ", " 0x3G "),
+            "table of models: gp_counters of naples is '0x3G', expected a number");
+  EXPECT_EQ(refusal_of_features(" 0x3F ", " 0x100000000 "),
+            "table of models: gp_counters of naples is '0x100000000', expected a number of its width");
+  EXPECT_EQ(refusal_of_features(" 0x3F ", " - "),
+            "table of models: gp_counters of naples is '-', expected a number");
+  EXPECT_EQ(refusal_of_features("naples", "nablus"), "table of models: no column naples");
+}
+
+TEST(FeatureTable, SetsTheMembersThatItsRowsName) {
+  const CpuModel naples = naples_with(" 0x3F ", " 0x1F ");
+  EXPECT_EQ(naples.gp_counters, 0x1Fu);
+  EXPECT_EQ(naples.rdpmc, RdpmcEncoding::plain);
+  EXPECT_FALSE(naples.has_x2apic);
+  EXPECT_EQ(naples.xss, 0u) << "-: as a CpuModel to which nothing was added";
 }
 
 }  // namespace

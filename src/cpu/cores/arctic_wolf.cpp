@@ -4,32 +4,8 @@
 #include "gracemont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 
-namespace pmusim {
-namespace presets {
-namespace {
-/// The E core of Nova Lake; what no dump has shown yet follows Darkmont.
-CpuModel arcticwolf() {
-  CpuModel m = darkmont();
-  m.name = "arcticwolf";
-  m.title = "Arctic Wolf (Nova Lake E core)";
-  m.family = 18;
-  m.model = 0x01;
-  m.native_model_id = 5;
-  m.perfmon_ext_ebx = 7;
-  m.offcore_rsp = {};
-  m.omr = 0xC0FFFFFFFFFFFFFF;
-  m.pebs.data_source = DataSourceEncoding::arctic_wolf;
-  m.core.costs = &costs::skymont();
-  return m;
-}
-
-}  // namespace
-
-}  // namespace presets
-
-namespace cores::arctic_wolf {
+namespace pmusim::cores::arctic_wolf {
 
 using namespace event_rows;
 
@@ -41,14 +17,18 @@ constexpr auto cache =
          last_level(0x01B7, demand_last_level(any_omr_response | bit(3), 0x00FF'03F0'0000'0008)));
 constexpr Product products[] = {{18, 0x01}, {18, 0x03}};
 constexpr ProductName names[] = {{"novalake", "arcticwolf"}};
-constexpr Preset product_presets[] = {presets::arcticwolf};
+
+constexpr Preset presets[] = {
+    // The E core of Nova Lake; what no dump has shown yet follows Darkmont.
+    {"arcticwolf", "Arctic Wolf (Nova Lake E core)", "", costs::skymont},
+};
 
 constinit const CoreFacts facts{
     .core = Microarchitecture::arctic_wolf,
     .type = CoreType::atom,
     .products = products,
     .names = names,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = cache,
@@ -56,5 +36,4 @@ constinit const CoreFacts facts{
     .off_core = omr_layout(0xB7, bits(31, 4)),
 };
 
-}  // namespace cores::arctic_wolf
-}  // namespace pmusim
+}  // namespace pmusim::cores::arctic_wolf

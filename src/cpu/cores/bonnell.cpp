@@ -2,38 +2,9 @@
 #include "cores.h"
 #include "cpu/costs/costs.h"
 #include "early_atom_family.h"
-#include "presets.h"
 #include "shared/shared.h"
 
-namespace pmusim {
-namespace presets {
-/// The first Atom: two counters of 40 bits. Leaf 0AH of the later steppings (Pineview) is the one given here.
-CpuModel bonnell() {
-  CpuModel m;
-  m.name = "bonnell";
-  m.title = "Bonnell";
-  m.pfm_name = "atom";
-  m.core_type = CoreType::atom;
-  m.model = 0x1C;
-  m.stepping = 10;
-  m.perfmon_version = 3;
-  m.gp_counters = 0x3;
-  m.fixed_counters = 0x7;
-  m.counter_width = 40;
-  m.arch_events = 0x7F;
-  m.perf_capabilities = 0x10C2;
-  m.anythread = true;
-  m.has_rdtscp = m.has_ibpb = false;
-  m.xcr0 = 0;
-  m.lbr = {.depth = 8, .format = LbrFormat::eip, .from_base = msr::LBR_CORE_FROM_IP};
-  m.pebs = {.format = 0, .counters = 0x1};
-  m.core.costs = &costs::bonnell();
-  return m;
-}
-
-}  // namespace presets
-
-namespace cores::bonnell {
+namespace pmusim::cores::bonnell {
 
 using namespace event_rows;
 
@@ -60,15 +31,19 @@ constexpr std::array bonnell_own{
 constexpr auto table =
     join(architectural_rows, early_atom, bonnell_own, shared_rows<Microarchitecture::bonnell>());
 constexpr Product products[] = {{6, 0x1C}, {6, 0x26}, {6, 0x27}, {6, 0x35}, {6, 0x36}};
-constexpr Preset product_presets[] = {presets::bonnell};
+
+constexpr Preset presets[] = {
+    // The first Atom: two counters of 40 bits. Leaf 0AH of the later steppings (Pineview) is the one given
+    // here.
+    {"bonnell", "Bonnell", "atom", costs::bonnell},
+};
 
 constinit const CoreFacts facts{
     .core = Microarchitecture::bonnell,
     .type = CoreType::atom,
     .products = products,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
 };
 
-}  // namespace cores::bonnell
-}  // namespace pmusim
+}  // namespace pmusim::cores::bonnell

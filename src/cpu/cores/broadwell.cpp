@@ -4,33 +4,19 @@
 #include "haswell_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 #include "shared/shared.h"
 
-namespace pmusim {
-namespace presets {
-CpuModel broadwell() {
-  CpuModel m = haswell();
-  m.name = "broadwell";
-  m.title = "Broadwell";
-  m.pfm_name = "bdw";
-  m.model = 0x3D;
-  m.stepping = 4;
-  m.lbr.double_abort = false;
-  m.core.costs = &costs::broadwell();
-  return m;
-}
-
-}  // namespace presets
-
-namespace cores::broadwell {
+namespace pmusim::cores::broadwell {
 
 using namespace event_rows;
 
 constexpr auto table = join(haswell_events, mispredicted_returns, broadwell_fp_arithmetic,
                             shared_rows<Microarchitecture::broadwell>());
 constexpr Product products[] = {{6, 0x3D}, {6, 0x47}, {6, 0x4F}, {6, 0x56}};
-constexpr Preset product_presets[] = {presets::broadwell};
+
+constexpr Preset presets[] = {
+    {"broadwell", "Broadwell", "bdw", costs::broadwell},
+};
 
 /// Local memory has another bit than Haswell's.
 constexpr auto cache = changed(changed(haswell_cache, {ll, read, miss, 0x01B7, 0x1F'BC00'0001}),
@@ -39,12 +25,11 @@ constexpr auto cache = changed(changed(haswell_cache, {ll, read, miss, 0x01B7, 0
 constinit const CoreFacts facts{
     .core = Microarchitecture::broadwell,
     .products = products,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .cache_events = cache,
     .named_events = haswell_names,
     .off_core = haswell_off_core,
 };
 
-}  // namespace cores::broadwell
-}  // namespace pmusim
+}  // namespace pmusim::cores::broadwell

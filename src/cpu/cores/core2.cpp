@@ -2,45 +2,9 @@
 #include "core_events.h"
 #include "cores.h"
 #include "cpu/costs/costs.h"
-#include "presets.h"
 #include "shared/shared.h"
 
-namespace pmusim {
-namespace presets {
-namespace {
-CpuModel core2() {
-  CpuModel m = yonah();
-  m.name = "core2";
-  m.title = "Core 2 (Merom)";
-  m.pfm_name = "core";
-  m.model = 0x0F;
-  m.stepping = 11;
-  m.perfmon_version = 2;
-  m.fixed_counters = 0x7;
-  m.perf_capabilities = 0x10C2;
-  m.has_pdcm = true;
-  m.lbr = {.depth = 4, .format = LbrFormat::eip, .from_base = msr::LBR_CORE_FROM_IP};
-  m.pebs = {.format = 0, .counters = 0x1};
-  m.core.costs = &costs::core2();
-  return m;
-}
-
-CpuModel penryn() {
-  CpuModel m = core2();
-  m.name = "penryn";
-  m.title = "Core 2 (Penryn)";
-  m.model = 0x17;
-  m.stepping = 10;
-  m.xcr0 = 0x3;
-  m.core.costs = &costs::penryn();
-  return m;
-}
-
-}  // namespace
-
-}  // namespace presets
-
-namespace cores::core2 {
+namespace pmusim::cores::core2 {
 
 using namespace event_rows;
 
@@ -81,15 +45,18 @@ constexpr auto table = join(fixed_three, own, architectural_names, architectural
 /// Event and umask, or any umask.
 constexpr PebsEvent pebs_events[] = {{0xC0, 0x00}, {0xC1, 0xFE}, {0xC5, 0x00}, {0xC7, 0x1F}, {0xCB}};
 constexpr Product products[] = {{6, 0x0F, PebsErrata::unusable}, {6, 0x16}, {6, 0x17}, {6, 0x1D}};
-constexpr Preset product_presets[] = {presets::core2, presets::penryn};
+
+constexpr Preset presets[] = {
+    {"core2", "Core 2 (Merom)", "core", costs::core2},
+    {"penryn", "Core 2 (Penryn)", "core", costs::penryn},
+};
 
 constinit const CoreFacts facts{
     .core = Microarchitecture::core2,
     .products = products,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .pebs_events = {.kind = PebsEvents::Kind::listed, .listed = pebs_events},
 };
 
-}  // namespace cores::core2
-}  // namespace pmusim
+}  // namespace pmusim::cores::core2

@@ -4,54 +4,8 @@
 #include "gracemont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 
-namespace pmusim {
-namespace presets {
-namespace {
-/// Crestmont as in Sierra Forest: eight counters, leaf 23H, branch counters in the LBR. No dump seen; follows
-/// Meteor Lake's E core in the rest.
-CpuModel sierraforest() {
-  CpuModel m = gracemont();
-  m.name = "sierraforest";
-  m.title = "Sierra Forest (Crestmont)";
-  m.model = 0xAF;
-  m.stepping = 3;
-  m.native_model_id = 2;
-  m.gp_counters = 0xFF;
-  m.perf_capabilities = 0x275FF;
-  m.arch_perfmon_ext = true;
-  m.offcore_rsp = {0x800FF3FFFFFFFFFF, 0x000FF3FFFFFFFFFF};
-  m.snoop_rsp = ~u64{0};
-  m.lbr.cpuid_1c_ecx = lbr_records_and_counters;
-  m.xss = 0xDD00;
-  m.pebs.format = 5;
-  m.pebs.counters = 0xFF | fixed(0x7);
-  m.pebs.distribution = bit(0) | bit(1) | fixed(1);
-  m.pebs.data_source = DataSourceEncoding::crestmont;
-  m.core.costs = &costs::crestmont();
-  return m;
-}
-
-}  // namespace
-
-/// The E core of Meteor Lake; leaf 0AH happens to describe it in full.
-CpuModel crestmont() {
-  CpuModel m = sierraforest();
-  m.name = "crestmont";
-  m.title = "Crestmont (Meteor Lake E core)";
-  m.model = 0xAA;
-  m.stepping = 4;
-  m.hybrid = true;
-  m.lbr.cpuid_1c_ecx = lbr_records;
-  m.xss = 0xD900;
-  m.core.costs = &costs::crestmont();
-  return m;
-}
-
-}  // namespace presets
-
-namespace cores::crestmont {
+namespace pmusim::cores::crestmont {
 
 using namespace event_rows;
 
@@ -78,7 +32,14 @@ constexpr auto named =
                     NamedEncoding{"topdown-bad-spec", 0x0073}, NamedEncoding{"topdown-retiring", 0x0072}});
 constexpr Product products[] = {{6, 0xAF}, {6, 0xB6}, {6, 0xAC}, {6, 0xAA}, {6, 0xB5}};
 constexpr ProductName names[] = {{"meteorlake", "crestmont"}, {"grandridge", "sierraforest"}};
-constexpr Preset product_presets[] = {presets::crestmont, presets::sierraforest};
+
+constexpr Preset presets[] = {
+    // The E core of Meteor Lake; leaf 0AH happens to describe it in full.
+    {"crestmont", "Crestmont (Meteor Lake E core)", "", costs::crestmont},
+    // Crestmont as in Sierra Forest: eight counters, leaf 23H, branch counters in the LBR. No dump seen;
+    // follows Meteor Lake's E core in the rest.
+    {"sierraforest", "Sierra Forest (Crestmont)", "", costs::crestmont},
+};
 
 constexpr LastLevelEvents last_level_rows[] = {{.event = 0x01B7,
                                                 .edition = CacheTable::Edition::corrected,
@@ -89,7 +50,7 @@ constinit const CoreFacts facts{
     .type = CoreType::atom,
     .products = products,
     .names = names,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = tremont_cache,
@@ -98,5 +59,4 @@ constinit const CoreFacts facts{
     .off_core = atom_off_core,
 };
 
-}  // namespace cores::crestmont
-}  // namespace pmusim
+}  // namespace pmusim::cores::crestmont

@@ -4,46 +4,9 @@
 #include "goldmont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 #include "shared/shared.h"
 
-namespace pmusim {
-namespace presets {
-/// Four counters of 48 bits, streamlined freeze, 32 LBR records with the cycle count in TO; PEBS on counter
-/// 0.
-CpuModel goldmont() {
-  CpuModel m;
-  m.name = "goldmont";
-  m.title = "Goldmont";
-  m.pfm_name = "glm";
-  m.core_type = CoreType::atom;
-  m.model = 0x5C;
-  m.stepping = 9;
-  m.perfmon_version = 4;
-  m.gp_counters = 0xF;
-  m.fixed_counters = 0x7;
-  m.arch_events = 0x7F;
-  m.perf_capabilities = 0x33C6;
-  m.freeze = FreezeStyle::streamlined;
-  m.anythread = true;
-  m.has_tsc_adjust = true;
-  m.has_xsaves = true;
-  m.offcore_rsp = {0x760005FFBF, 0x360005FFBF};
-  m.xcr0 = 0x1B;
-  m.xss = 0x100;
-  m.lbr = {.depth = 32,
-           .format = LbrFormat::time,
-           .has_select = true,
-           .call_stack = true,
-           .from_base = msr::LBR_NHM_FROM_IP};
-  m.pebs = {.format = 3, .counters = 0x1, .distribution = 0x1, .eventing_ip = true};
-  m.core.costs = &costs::goldmont();
-  return m;
-}
-
-}  // namespace presets
-
-namespace cores::goldmont {
+namespace pmusim::cores::goldmont {
 
 using namespace event_rows;
 
@@ -64,13 +27,18 @@ constexpr std::array cache{
     CacheEvent{bpu, read, access, 0x00C4},          CacheEvent{bpu, read, miss, 0x00C5},
 };
 constexpr Product products[] = {{6, 0x5C}, {6, 0x5F}};
-constexpr Preset product_presets[] = {presets::goldmont};
+
+constexpr Preset presets[] = {
+    // Four counters of 48 bits, streamlined freeze, 32 LBR records with the cycle count in TO; PEBS on
+    // counter 0.
+    {"goldmont", "Goldmont", "glm", costs::goldmont},
+};
 
 constinit const CoreFacts facts{
     .core = Microarchitecture::goldmont,
     .type = CoreType::atom,
     .products = products,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .cache_events = cache,
     .named_events = goldmont_slots,
@@ -78,5 +46,4 @@ constinit const CoreFacts facts{
     .pebs_events = {.kind = PebsEvents::Kind::any},
 };
 
-}  // namespace cores::goldmont
-}  // namespace pmusim
+}  // namespace pmusim::cores::goldmont

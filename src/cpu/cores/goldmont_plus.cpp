@@ -4,29 +4,9 @@
 #include "goldmont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 #include "shared/shared.h"
 
-namespace pmusim {
-namespace presets {
-/// PEBS on every counter, fixed ones included.
-CpuModel goldmont_plus() {
-  CpuModel m = goldmont();
-  m.name = "goldmont-plus";
-  m.title = "Goldmont Plus";
-  m.model = 0x7A;
-  m.stepping = 1;
-  m.perf_capabilities = 0x33C7;
-  m.anythread = false;
-  m.lbr.format = LbrFormat::info_no_tsx;
-  m.pebs.counters = 0xF | fixed(0x7);
-  m.core.costs = &costs::goldmont_plus();
-  return m;
-}
-
-}  // namespace presets
-
-namespace cores::goldmont_plus {
+namespace pmusim::cores::goldmont_plus {
 
 using namespace event_rows;
 
@@ -50,18 +30,21 @@ constexpr std::array cache{
     CacheEvent{bpu, read, access, 0x00C4},          CacheEvent{bpu, read, miss, 0x00C5},
 };
 constexpr Product products[] = {{6, 0x7A}};
-constexpr Preset product_presets[] = {presets::goldmont_plus};
+
+constexpr Preset presets[] = {
+    // PEBS on every counter, fixed ones included.
+    {"goldmont-plus", "Goldmont Plus", "glm", costs::goldmont_plus},
+};
 
 constinit const CoreFacts facts{
     .core = Microarchitecture::goldmont_plus,
     .type = CoreType::atom,
     .products = products,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .cache_events = cache,
     .named_events = goldmont_slots,
     .off_core = goldmont_off_core_layout,
 };
 
-}  // namespace cores::goldmont_plus
-}  // namespace pmusim
+}  // namespace pmusim::cores::goldmont_plus

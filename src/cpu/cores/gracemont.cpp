@@ -4,40 +4,8 @@
 #include "gracemont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 
-namespace pmusim {
-namespace presets {
-/// Six counters, architectural LBR, load and store latency on an Atom. As in Alder Lake-N, which has no P
-/// core.
-CpuModel gracemont() {
-  CpuModel m = tremont();
-  m.name = "gracemont";
-  m.title = "Gracemont (Alder Lake-N)";
-  m.pfm_name = "";
-  m.model = 0xBE;
-  m.stepping = 0;
-  m.native_model_id = 1;
-  m.gp_counters = 0x3F;
-  m.perf_capabilities = 0x174FF;
-  m.has_pperf = true;
-  m.has_bus_lock_detect = true;
-  m.reference_event_is_tsc = true;
-  m.offcore_rsp = {0x3FFFFFFFFF, 0x3FFFFFFFFF};
-  m.xcr0 = 0x207;
-  m.xss = 0xD900;
-  m.lbr = architectural_lbr(lbr_deep_cstate_reset | lbr_linear_ip, lbr_records);
-  m.pebs.counters = 0x3F | fixed(0x7);
-  m.pebs.load_latency = true;
-  m.pebs.latency_split = true;
-  m.pebs.data_source = DataSourceEncoding::gracemont;
-  m.core.costs = &costs::gracemont();
-  return m;
-}
-
-}  // namespace presets
-
-namespace cores::gracemont {
+namespace pmusim::cores::gracemont {
 
 using namespace event_rows;
 
@@ -62,7 +30,12 @@ constexpr auto named =
                     NamedEncoding{"topdown-bad-spec", 0x0073}, NamedEncoding{"topdown-retiring", 0x00C2}});
 constexpr Product products[] = {{6, 0xBE}, {6, 0x97}, {6, 0x9A}, {6, 0xB7}, {6, 0xBA}, {6, 0xBF}};
 constexpr ProductName names[] = {{"alderlake", "gracemont"}, {"raptorlake", "gracemont"}};
-constexpr Preset product_presets[] = {presets::gracemont};
+
+constexpr Preset presets[] = {
+    // Six counters, architectural LBR, load and store latency on an Atom. As in Alder Lake-N, which has no
+    // P core.
+    {"gracemont", "Gracemont (Alder Lake-N)", "", costs::gracemont},
+};
 
 constexpr LastLevelEvents last_level_rows[] = {{.event = 0x01B7,
                                                 .edition = CacheTable::Edition::corrected,
@@ -73,7 +46,7 @@ constinit const CoreFacts facts{
     .type = CoreType::atom,
     .products = products,
     .names = names,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = tremont_cache,
@@ -82,5 +55,4 @@ constinit const CoreFacts facts{
     .off_core = atom_off_core,
 };
 
-}  // namespace cores::gracemont
-}  // namespace pmusim
+}  // namespace pmusim::cores::gracemont

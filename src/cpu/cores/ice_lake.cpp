@@ -3,84 +3,10 @@
 #include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 #include "shared/shared.h"
 #include "skylake_family.h"
 
-namespace pmusim {
-namespace presets {
-namespace {
-/// Sunny Cove: eight counters per logical processor, TOPDOWN.SLOTS in fixed counter 3, PERF_METRICS, adaptive
-/// PEBS on every counter.
-CpuModel icelake() {
-  CpuModel m = skylake();
-  m.name = "icelake";
-  m.title = "Ice Lake";
-  m.pfm_name = "icl";
-  m.model = 0x7E;
-  m.stepping = 5;
-  m.perfmon_version = 5;
-  m.gp_counters = 0xFF;
-  m.fixed_counters = 0xF;
-  m.arch_events = 0xFF;
-  m.arch_events_length = 8;
-  m.perf_capabilities = 0xF4C5;
-  m.anythread = false;
-  m.rtm = m.hle = m.has_tsx_force_abort = false;
-  m.metrics_levels = 1;
-  m.offcore_rsp = {0x3FFFFFBFFF, 0x3FFFFFBFFF};
-  m.xcr0 = 0x2E7;
-  m.pebs.format = 4;
-  m.pebs.counters = 0xFF | fixed(0xF);
-  m.pebs.distribution = fixed(1);
-  m.pebs.baseline = true;
-  m.core.costs = &costs::icelake();
-  m.core.port_events = PortEvents::shared;
-  return m;
-}
-
-}  // namespace
-
-CpuModel icelake_server() {
-  CpuModel m = icelake();
-  m.name = "icelake-server";
-  m.title = "Ice Lake server";
-  m.pfm_name = "icx";
-  m.model = 0x6A;
-  m.stepping = 6;
-  m.rtm = m.hle = true;
-  m.core.costs = &costs::icelake_server();
-  return m;
-}
-
-namespace {
-CpuModel tigerlake() {
-  CpuModel m = icelake();
-  m.name = "tigerlake";
-  m.title = "Tiger Lake";
-  m.model = 0x8C;
-  m.stepping = 1;
-  m.has_bus_lock_detect = true;
-  m.xss = 0x3900;
-  m.core.costs = &costs::tigerlake();
-  return m;
-}
-
-CpuModel rocketlake() {
-  CpuModel m = icelake();
-  m.name = "rocketlake";
-  m.title = "Rocket Lake";
-  m.model = 0xA7;
-  m.stepping = 1;
-  m.core.costs = &costs::rocketlake();
-  return m;
-}
-
-}  // namespace
-
-}  // namespace presets
-
-namespace cores::ice_lake {
+namespace pmusim::cores::ice_lake {
 
 using namespace event_rows;
 
@@ -112,8 +38,15 @@ constexpr auto table =
 constexpr Product products[] = {{6, 0x7D}, {6, 0x7E}, {6, 0x6A}, {6, 0x6C},
                                 {6, 0x8C}, {6, 0x8D}, {6, 0xA7}, {6, 0x8A}};
 constexpr ProductName names[] = {{"lakefield", "icelake"}};
-constexpr Preset product_presets[] = {presets::icelake, presets::icelake_server, presets::tigerlake,
-                                      presets::rocketlake};
+
+constexpr Preset presets[] = {
+    // Sunny Cove: eight counters per logical processor, TOPDOWN.SLOTS in fixed counter 3, PERF_METRICS,
+    // adaptive PEBS on every counter.
+    {"icelake", "Ice Lake", "icl", costs::icelake},
+    {"icelake-server", "Ice Lake server", "icx", costs::icelake_server},
+    {"tigerlake", "Tiger Lake", "icl", costs::tigerlake},
+    {"rocketlake", "Rocket Lake", "icl", costs::rocketlake},
+};
 
 constexpr u32 servers[] = {0x6A, 0x6C};
 constexpr LastLevelEvents last_level_rows[] = {
@@ -126,7 +59,7 @@ constinit const CoreFacts facts{
     .core = Microarchitecture::ice_lake,
     .products = products,
     .names = names,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .cache_events = skylake_cache,
     .last_level = last_level_rows,
@@ -135,5 +68,4 @@ constinit const CoreFacts facts{
     .fixed_codes = p_core_fixed_codes,
 };
 
-}  // namespace cores::ice_lake
-}  // namespace pmusim
+}  // namespace pmusim::cores::ice_lake

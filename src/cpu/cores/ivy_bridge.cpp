@@ -3,29 +3,10 @@
 #include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 #include "sandy_bridge_family.h"
 #include "shared/shared.h"
 
-namespace pmusim {
-namespace presets {
-namespace {
-CpuModel ivybridge() {
-  CpuModel m = sandybridge();
-  m.name = "ivybridge";
-  m.title = "Ivy Bridge";
-  m.pfm_name = "ivb";
-  m.model = 0x3A;
-  m.stepping = 9;
-  m.core.costs = &costs::ivybridge();
-  return m;
-}
-
-}  // namespace
-
-}  // namespace presets
-
-namespace cores::ivy_bridge {
+namespace pmusim::cores::ivy_bridge {
 
 using namespace event_rows;
 
@@ -45,12 +26,15 @@ constexpr auto table = join(sandy_bridge_common, ivy_bridge_load_misses, ivy_bri
 /// The one cache event in which Ivy Bridge differs from Sandy Bridge: DTLB_LOAD_MISSES has other umasks.
 constexpr auto cache = changed(sandy_bridge_cache, {dtlb, read, miss, 0x8108});
 constexpr Product products[] = {{6, 0x3A}, {6, 0x3E}};
-constexpr Preset product_presets[] = {presets::ivybridge};
+
+constexpr Preset presets[] = {
+    {"ivybridge", "Ivy Bridge", "ivb", costs::ivybridge},
+};
 
 constinit const CoreFacts facts{
     .core = Microarchitecture::ivy_bridge,
     .products = products,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .generic = {.frontend_stalls = 0x010E | GenericEncodings::no_uops},
     .cache_events = cache,
@@ -58,5 +42,4 @@ constinit const CoreFacts facts{
     .off_core = sandy_bridge_off_core,
 };
 
-}  // namespace cores::ivy_bridge
-}  // namespace pmusim
+}  // namespace pmusim::cores::ivy_bridge

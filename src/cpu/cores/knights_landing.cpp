@@ -3,33 +3,9 @@
 #include "cpu/costs/costs.h"
 #include "early_atom_family.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 #include "shared/shared.h"
 
-namespace pmusim {
-namespace presets {
-namespace {
-CpuModel knightslanding() {
-  CpuModel m = silvermont();
-  m.name = "knightslanding";
-  m.title = "Knights Landing";
-  m.pfm_name = "knl";
-  m.model = 0x57;
-  m.stepping = 1;
-  m.leaf_0a_edx_strays = 0;
-  m.perf_capabilities = 0x12C1;
-  m.offcore_rsp = {0x799FFBB6E7, 0x399FFBFFE7};
-  m.xcr0 = 0xE7;
-  m.lbr = {.depth = 8, .format = LbrFormat::eip_flags, .has_select = true, .from_base = msr::LBR_NHM_FROM_IP};
-  m.core.costs = &costs::knights_landing();
-  return m;
-}
-
-}  // namespace
-
-}  // namespace presets
-
-namespace cores::knights_landing {
+namespace pmusim::cores::knights_landing {
 
 using namespace event_rows;
 
@@ -52,16 +28,18 @@ constexpr std::array knights_landing_own{
 constexpr auto table = join(architectural_rows, reference_cycles, early_atom, goldmont_branches,
                             knights_landing_own, shared_rows<Microarchitecture::knights_landing>());
 constexpr Product products[] = {{6, 0x57}, {6, 0x85}};
-constexpr Preset product_presets[] = {presets::knightslanding};
+
+constexpr Preset presets[] = {
+    {"knightslanding", "Knights Landing", "knl", costs::knights_landing},
+};
 
 constinit const CoreFacts facts{
     .core = Microarchitecture::knights_landing,
     .type = CoreType::atom,
     .products = products,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .off_core = knights_landing_off_core_layout,
 };
 
-}  // namespace cores::knights_landing
-}  // namespace pmusim
+}  // namespace pmusim::cores::knights_landing

@@ -4,40 +4,9 @@
 #include "named_events.h"
 #include "nehalem_family.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 #include "shared/shared.h"
 
-namespace pmusim {
-namespace presets {
-/// Four counters per hardware thread, PEBS on all of them with load latency, 16 LBR records and a filter.
-CpuModel nehalem() {
-  CpuModel m;
-  m.name = "nehalem";
-  m.title = "Nehalem";
-  m.pfm_name = "nhm";
-  m.model = 0x1A;
-  m.stepping = 5;
-  m.perfmon_version = 3;
-  m.gp_counters = 0xF;
-  m.fixed_counters = 0x7;
-  m.arch_events = 0x3F;  // branch mispredicts: erratum
-  m.perf_capabilities = 0x11C3;
-  m.anythread = true;
-  m.offcore_rsp = {0xFFFF, 0};
-  m.xcr0 = 0;
-  m.lbr = {.depth = 16,
-           .format = LbrFormat::eip_flags,
-           .has_select = true,
-           .nehalem_filters = true,
-           .from_base = msr::LBR_NHM_FROM_IP};
-  m.pebs = {.format = 1, .counters = 0xF, .load_latency = true, .data_source = DataSourceEncoding::nehalem};
-  m.core.costs = &costs::nehalem();
-  return m;
-}
-
-}  // namespace presets
-
-namespace cores::nehalem {
+namespace pmusim::cores::nehalem {
 
 using namespace event_rows;
 
@@ -64,12 +33,17 @@ constexpr std::array cache{
     CacheEvent{bpu, read, access, 0x00C4},         CacheEvent{bpu, read, miss, 0x03E8},
 };
 constexpr Product products[] = {{6, 0x1A}, {6, 0x1E}, {6, 0x1F}, {6, 0x2E}};
-constexpr Preset product_presets[] = {presets::nehalem};
+
+constexpr Preset presets[] = {
+    // Four counters per hardware thread, PEBS on all of them with load latency, 16 LBR records and a
+    // filter.
+    {"nehalem", "Nehalem", "nhm", costs::nehalem},
+};
 
 constinit const CoreFacts facts{
     .core = Microarchitecture::nehalem,
     .products = products,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .generic = {.frontend_stalls = 0x010E | GenericEncodings::no_uops,
                 .backend_stalls = 0x3FB1 | GenericEncodings::no_uops,
@@ -80,5 +54,4 @@ constinit const CoreFacts facts{
     .pebs_events = {.kind = PebsEvents::Kind::listed, .listed = nehalem_pebs_events},
 };
 
-}  // namespace cores::nehalem
-}  // namespace pmusim
+}  // namespace pmusim::cores::nehalem

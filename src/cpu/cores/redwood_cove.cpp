@@ -4,52 +4,9 @@
 #include "golden_cove_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 #include "shared/shared.h"
 
-namespace pmusim {
-namespace presets {
-namespace {
-/// Redwood Cove of Granite Rapids: leaf 23H, retire latency in PEBS records.
-CpuModel graniterapids() {
-  CpuModel m = sapphirerapids();
-  m.name = "graniterapids";
-  m.title = "Granite Rapids";
-  m.model = 0xAD;
-  m.stepping = 1;
-  m.native_model_id = 2;
-  m.arch_events = 0xDFF;
-  m.perf_capabilities = 0x2F5FF;
-  m.arch_perfmon_ext = true;
-  m.xss = 0x1DD00;
-  m.pebs.format = 5;
-  m.core.costs = &costs::redwood_cove();
-  return m;
-}
-
-}  // namespace
-
-/// Redwood Cove as the P core of Meteor Lake.
-CpuModel redwoodcove() {
-  CpuModel m = graniterapids();
-  m.name = "redwoodcove";
-  m.title = "Redwood Cove (Meteor Lake P core)";
-  m.model = 0xAA;
-  m.stepping = 4;
-  m.hybrid = true;
-  m.package_view = CommonView{.gp_counters = 0xFF, .fixed_counters = 0x7, .arch_events = 0x7F};
-  m.arch_events_length = 7;
-  m.perf_capabilities = 0x275FF;
-  m.rtm = m.hle = false;
-  m.xcr0 = 0x207;
-  m.xss = 0xD900;
-  m.core.costs = &costs::redwood_cove();
-  return m;
-}
-
-}  // namespace presets
-
-namespace cores::redwood_cove {
+namespace pmusim::cores::redwood_cove {
 
 using namespace event_rows;
 
@@ -57,7 +14,13 @@ constexpr auto table =
     join(before_lion_cove, front_end_retired(0x03), shared_rows<Microarchitecture::redwood_cove>());
 constexpr Product products[] = {{6, 0xAC}, {6, 0xAA}, {6, 0xB5}, {6, 0xAD}, {6, 0xAE}};
 constexpr ProductName names[] = {{"meteorlake", "redwoodcove"}};
-constexpr Preset product_presets[] = {presets::redwoodcove, presets::graniterapids};
+
+constexpr Preset presets[] = {
+    // Redwood Cove as the P core of Meteor Lake.
+    {"redwoodcove", "Redwood Cove (Meteor Lake P core)", "spr", costs::redwood_cove},
+    // Redwood Cove of Granite Rapids: leaf 23H, retire latency in PEBS records.
+    {"graniterapids", "Granite Rapids", "spr", costs::redwood_cove},
+};
 
 constexpr u32 servers[] = {0xAD, 0xAE};
 constexpr LastLevelEvents last_level_rows[] = {
@@ -68,7 +31,7 @@ constinit const CoreFacts facts{
     .core = Microarchitecture::redwood_cove,
     .products = products,
     .names = names,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = golden_cove_cache,
@@ -78,5 +41,4 @@ constinit const CoreFacts facts{
     .fixed_codes = p_core_fixed_codes,
 };
 
-}  // namespace cores::redwood_cove
-}  // namespace pmusim
+}  // namespace pmusim::cores::redwood_cove

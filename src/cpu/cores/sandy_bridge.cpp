@@ -3,36 +3,10 @@
 #include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 #include "sandy_bridge_family.h"
 #include "shared/shared.h"
 
-namespace pmusim {
-namespace presets {
-/// Full-width counter writes, off-core filters for two events, precise stores on counter 3. Eight counters
-/// per core, which hyper-threading (on here) splits into four and four.
-CpuModel sandybridge() {
-  CpuModel m = nehalem();
-  m.name = "sandybridge";
-  m.title = "Sandy Bridge";
-  m.pfm_name = "snb";
-  m.model = 0x2A;
-  m.stepping = 7;
-  m.arch_events = 0x7F;
-  m.perf_capabilities = 0x31C3;
-  m.offcore_rsp = {0x3F807F8FFF, 0x3F807F8FFF};
-  m.xcr0 = 0x7;
-  m.lbr.nehalem_filters = false;
-  m.pebs.precise_store = true;
-  m.pebs.distribution = bit(1);
-  m.pebs.data_source = DataSourceEncoding::sandy_bridge;
-  m.core.costs = &costs::sandybridge();
-  return m;
-}
-
-}  // namespace presets
-
-namespace cores::sandy_bridge {
+namespace pmusim::cores::sandy_bridge {
 
 using namespace event_rows;
 
@@ -48,12 +22,17 @@ constexpr std::array sandy_bridge_only{
 constexpr auto table =
     join(sandy_bridge_common, sandy_bridge_only, shared_rows<Microarchitecture::sandy_bridge>());
 constexpr Product products[] = {{6, 0x2A}, {6, 0x2D}};
-constexpr Preset product_presets[] = {presets::sandybridge};
+
+constexpr Preset presets[] = {
+    // Full-width counter writes, off-core filters for two events, precise stores on counter 3. Eight
+    // counters per core, which hyper-threading (on here) splits into four and four.
+    {"sandybridge", "Sandy Bridge", "snb", costs::sandybridge},
+};
 
 constinit const CoreFacts facts{
     .core = Microarchitecture::sandy_bridge,
     .products = products,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .generic = {.frontend_stalls = 0x010E | GenericEncodings::no_uops,
                 .backend_stalls = 0x01B1 | GenericEncodings::no_uops},
@@ -62,5 +41,4 @@ constinit const CoreFacts facts{
     .off_core = sandy_bridge_off_core,
 };
 
-}  // namespace cores::sandy_bridge
-}  // namespace pmusim
+}  // namespace pmusim::cores::sandy_bridge

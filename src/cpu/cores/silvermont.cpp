@@ -4,32 +4,9 @@
 #include "early_atom_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 #include "shared/shared.h"
 
-namespace pmusim {
-namespace presets {
-CpuModel silvermont() {
-  CpuModel m = bonnell();
-  m.name = "silvermont";
-  m.title = "Silvermont";
-  m.pfm_name = "slm";
-  m.model = 0x37;
-  m.stepping = 8;
-  m.perf_capabilities = 0x12C2;
-  m.leaf_0a_edx_strays = bit(14);
-  m.has_rdtscp = m.has_ibpb = true;
-  m.offcore_rsp = {0x768005FFFF, 0x368005FFFF};
-  m.lbr.has_select = m.lbr.nehalem_filters = true;
-  m.pebs.format = 2;
-  m.pebs.eventing_ip = true;
-  m.core.costs = &costs::silvermont();
-  return m;
-}
-
-}  // namespace presets
-
-namespace cores::silvermont {
+namespace pmusim::cores::silvermont {
 
 using namespace event_rows;
 
@@ -51,18 +28,20 @@ constexpr auto table = join(architectural_rows, early_atom, goldmont_branches, s
                             shared_rows<Microarchitecture::silvermont>());
 constexpr Product products[] = {{6, 0x37}, {6, 0x4A}, {6, 0x4D}, {6, 0x5A}, {6, 0x5D}, {6, 0x4C}};
 constexpr ProductName names[] = {{"airmont", "silvermont"}};
-constexpr Preset product_presets[] = {presets::silvermont};
+
+constexpr Preset presets[] = {
+    {"silvermont", "Silvermont", "slm", costs::silvermont},
+};
 
 constinit const CoreFacts facts{
     .core = Microarchitecture::silvermont,
     .type = CoreType::atom,
     .products = products,
     .names = names,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .named_events = silvermont_slots,
     .off_core = silvermont_off_core_layout,
 };
 
-}  // namespace cores::silvermont
-}  // namespace pmusim
+}  // namespace pmusim::cores::silvermont

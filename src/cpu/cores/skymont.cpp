@@ -4,57 +4,8 @@
 #include "gracemont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 
-namespace pmusim {
-namespace presets {
-/// Perfmon version 6, a gap in the fixed counters (top-down on 4 to 6, no SLOTS), auto counter reload: the E
-/// core of Lunar Lake.
-CpuModel skymont() {
-  CpuModel m = crestmont();
-  m.name = "skymont";
-  m.title = "Skymont (Lunar Lake E core)";
-  m.model = 0xBD;
-  m.stepping = 1;
-  m.native_model_id = 3;
-  m.perfmon_version = 6;
-  m.fixed_counters = 0x77;
-  m.arch_events = 0x1F7F;
-  m.package_view = version_6_hybrid_view;
-  m.arch_events_length = version_6_events;
-  m.perf_capabilities = 0x276FF;
-  m.perfmon_ext_ebx = 3;
-  m.lbr = architectural_lbr(lbr_deep_cstate_reset | lbr_linear_ip, lbr_records_and_counters);
-  m.pebs.format = 6;
-  m.pebs.counters = 0xFF | fixed(0x77);
-  m.acr = {.reloadable = 0xFC | fixed(0x3), .cause = 0xFC | fixed(0x3)};
-  m.core.costs = &costs::skymont();
-  return m;
-}
-
-namespace {
-/// Skymont in Arrow Lake-H, whose leaf 0AH says version 5 for the sake of its low-power Crestmonts.
-CpuModel arrowlake_h_atom() {
-  CpuModel m = skymont();
-  m.name = "arrowlake-h-atom";
-  m.title = "Skymont (Arrow Lake-H E core)";
-  m.model = 0xC5;
-  m.perfmon_version = 5;
-  m.package_view = CommonView{.gp_counters = 0xFF, .fixed_counters = 0x7, .arch_events = 0x7F};
-  m.arch_events_length = 7;
-  m.perf_capabilities = 0x275FF;
-  m.lbr = architectural_lbr(lbr_deep_cstate_reset | lbr_linear_ip, lbr_records);
-  m.pebs.format = 5;
-  m.acr = {};
-  m.core.costs = &costs::skymont();
-  return m;
-}
-
-}  // namespace
-
-}  // namespace presets
-
-namespace cores::skymont {
+namespace pmusim::cores::skymont {
 
 using namespace event_rows;
 
@@ -72,7 +23,14 @@ constexpr auto table =
 constexpr Product products[] = {{6, 0xBD}, {6, 0xC5}, {6, 0xC6}};
 constexpr ProductName names[] = {
     {"arrowlake", "skymont"}, {"arrowlake-s", "skymont"}, {"lunarlake", "skymont"}};
-constexpr Preset product_presets[] = {presets::skymont, presets::arrowlake_h_atom};
+
+constexpr Preset presets[] = {
+    // Perfmon version 6, a gap in the fixed counters (top-down on 4 to 6, no SLOTS), auto counter reload:
+    // the E core of Lunar Lake.
+    {"skymont", "Skymont (Lunar Lake E core)", "", costs::skymont},
+    // Skymont in Arrow Lake-H, whose leaf 0AH says version 5 for the sake of its low-power Crestmonts.
+    {"arrowlake-h-atom", "Skymont (Arrow Lake-H E core)", "", costs::skymont},
+};
 
 constexpr LastLevelEvents last_level_rows[] = {{.event = 0x01B7,
                                                 .edition = CacheTable::Edition::corrected,
@@ -83,7 +41,7 @@ constinit const CoreFacts facts{
     .type = CoreType::atom,
     .products = products,
     .names = names,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = tremont_cache,
@@ -92,5 +50,4 @@ constinit const CoreFacts facts{
     .off_core = atom_off_core,
 };
 
-}  // namespace cores::skymont
-}  // namespace pmusim
+}  // namespace pmusim::cores::skymont

@@ -4,34 +4,10 @@
 #include "goldmont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 #include "shared/shared.h"
 #include "tremont_family.h"
 
-namespace pmusim {
-namespace presets {
-/// Adaptive PEBS on an Atom, also into a PT stream.
-CpuModel tremont() {
-  CpuModel m = goldmont_plus();
-  m.name = "tremont";
-  m.title = "Tremont";
-  m.pfm_name = "tmt";
-  m.model = 0x86;
-  m.stepping = 5;
-  m.perfmon_version = 5;
-  m.perf_capabilities = 0x174C7;
-  m.offcore_rsp = {0x800FF0FFFFFF9FFF, 0x000FF0FFFFFF9FFF};
-  m.xcr0 = 0x3;
-  m.pebs.format = 4;
-  m.pebs.distribution = bit(0) | fixed(1);
-  m.pebs.baseline = true;
-  m.core.costs = &costs::tremont();
-  return m;
-}
-
-}  // namespace presets
-
-namespace cores::tremont {
+namespace pmusim::cores::tremont {
 
 using namespace event_rows;
 
@@ -68,19 +44,22 @@ constexpr NamedEncoding named[] = {{"topdown-fe-bound", 0x0071},
                                    {"topdown-retiring", 0x00C2}};
 constexpr Product products[] = {{6, 0x86}, {6, 0x96}, {6, 0x9C}, {6, 0x8A}};
 constexpr ProductName names[] = {{"lakefield", "tremont"}};
-constexpr Preset product_presets[] = {presets::tremont};
+
+constexpr Preset presets[] = {
+    // Adaptive PEBS on an Atom, also into a PT stream.
+    {"tremont", "Tremont", "tmt", costs::tremont},
+};
 
 constinit const CoreFacts facts{
     .core = Microarchitecture::tremont,
     .type = CoreType::atom,
     .products = products,
     .names = names,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .cache_events = tremont_cache,
     .named_events = named,
     .off_core = atom_off_core,
 };
 
-}  // namespace cores::tremont
-}  // namespace pmusim
+}  // namespace pmusim::cores::tremont

@@ -4,31 +4,9 @@
 #include "named_events.h"
 #include "nehalem_family.h"
 #include "off_core_layouts.h"
-#include "presets.h"
 #include "shared/shared.h"
 
-namespace pmusim {
-namespace presets {
-namespace {
-CpuModel westmere() {
-  CpuModel m = nehalem();
-  m.name = "westmere";
-  m.title = "Westmere";
-  m.pfm_name = "wsm";
-  m.model = 0x2C;
-  m.stepping = 2;
-  m.arch_events = 0x7B;  // reference cycles: not enumerated
-  m.offcore_rsp = {0xFFFF, 0xFFFF};
-  m.pebs.data_source = DataSourceEncoding::westmere;
-  m.core.costs = &costs::westmere();
-  return m;
-}
-
-}  // namespace
-
-}  // namespace presets
-
-namespace cores::westmere {
+namespace pmusim::cores::westmere {
 
 using namespace event_rows;
 
@@ -55,12 +33,15 @@ constexpr std::array cache{
     CacheEvent{bpu, read, access, 0x00C4},         CacheEvent{bpu, read, miss, 0x03E8},
 };
 constexpr Product products[] = {{6, 0x25}, {6, 0x2C}, {6, 0x2F}};
-constexpr Preset product_presets[] = {presets::westmere};
+
+constexpr Preset presets[] = {
+    {"westmere", "Westmere", "wsm", costs::westmere},
+};
 
 constinit const CoreFacts facts{
     .core = Microarchitecture::westmere,
     .products = products,
-    .presets = product_presets,
+    .presets = presets,
     .events = table,
     .generic = {.frontend_stalls = 0x010E | GenericEncodings::no_uops,
                 .backend_stalls = 0x3FB1 | GenericEncodings::no_uops},
@@ -70,5 +51,4 @@ constinit const CoreFacts facts{
     .pebs_events = {.kind = PebsEvents::Kind::listed, .listed = nehalem_pebs_events},
 };
 
-}  // namespace cores::westmere
-}  // namespace pmusim
+}  // namespace pmusim::cores::westmere

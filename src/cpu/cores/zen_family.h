@@ -5,37 +5,9 @@
 #include "cores.h"
 #include "cpu/costs/costs.h"
 #include "event_rows.h"
-#include "presets.h"
 
-/// What AMD's Zen cores have in common: their products as rows, and the events that all of them count.
-namespace pmusim {
-namespace presets {
-
-/// A product: its CPUID signature, and the words of the dump (InstLatX64) that say what its PMU has.
-struct AmdProduct {
-  std::string_view name, title;
-  u32 family = 0, model = 0, stepping = 0;
-  AmdFeatures words;
-  u64 xcr0 = 7, xss = 0;
-  bool has_x2apic = true;
-};
-
-/// Six counters of 48 bits and no fixed ones, as every Zen has them.
-CpuModel amd_model(const AmdProduct& product);
-
-/// `CoreFacts::presets` wants functions.
-template <const AmdProduct& product, const InstructionCosts& (*costs)()>
-CpuModel amd_preset() {
-  CpuModel model = amd_model(product);
-  model.core.costs = &costs();
-  return model;
-}
-
-inline constexpr u64 avx_and_pkru = 0x207, avx512_and_pkru = 0x2E7, cet = 0x1800;
-
-}  // namespace presets
-
-namespace cores::zen {
+/// The events that AMD's Zen cores count.
+namespace pmusim::cores::zen {
 
 using namespace event_rows;
 
@@ -245,7 +217,6 @@ inline constexpr auto cache_events = std::to_array<CacheEvent>({
     {CacheId::bpu, CacheOperation::read, CacheResult::miss, code(0x0C3)},
 });
 
-}  // namespace cores::zen
-}  // namespace pmusim
+}  // namespace pmusim::cores::zen
 
 #endif

@@ -53,6 +53,13 @@ TextTable read_table(std::string_view text) {
   return table;
 }
 
+std::size_t column_of(const TextTable& table, std::string_view name) {
+  const auto column = std::ranges::find(table.columns, name);
+  if (column == table.columns.end())
+    throw std::logic_error(fmt::format("table of models: no column {}", name));
+  return static_cast<std::size_t>(column - table.columns.begin());
+}
+
 void refuse_cell(std::string_view row, std::string_view column, std::string_view word,
                  std::string_view expected) {
   throw std::logic_error(

@@ -2,6 +2,7 @@
 #ifndef PMUSIM_SRC_CPU_TABLES_TEXT_TABLE_H
 #define PMUSIM_SRC_CPU_TABLES_TEXT_TABLE_H
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,9 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// Throws std::logic_error where a row has not a cell for each column, or a name that a row before it has.
 TextTable read_table(std::string_view text);
+
+/// The place of a column. Throws std::logic_error where there is none of that name.
+std::size_t column_of(const TextTable& table, std::string_view name);
 
 /// What every reader of tables says of a cell that it cannot read.
 [[noreturn]] void refuse_cell(std::string_view row, std::string_view column, std::string_view word,
