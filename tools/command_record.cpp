@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cgroup_option.h"
 #include "core_option.h"
 #include "hardware_log.h"
 #include "interrupts.h"
@@ -31,6 +32,7 @@ struct Recording {
   RecordCommand command;
   ModelOption model;
   MachineOption machine;
+  CgroupOption cgroups;
   CoreOption core;
   StartOption start;
   KernelOption kernel;
@@ -121,6 +123,9 @@ void run_record(Recording& recording, const CLI::App& app) {
   RecordOptions options =
       record_options(command, machine.model, machine.machine ? &*machine.machine : nullptr);
   recording.registers.apply_to(options);
+  recording.cgroups.apply_to(machine);
+  const bool chooses_tasks = !options.processes.empty() || !options.threads.empty();
+  recording.cgroups.apply_to(options.events, options.cpus || (!machine.machine && !chooses_tasks));
   check_output_name(options.output, source.inputs());
   recording.hardware.check(source.inputs(), options.output);
   if (recording.hardware.wanted() && machine.machine) throw CommandError(MachineOption::no_hardware_log);
@@ -225,6 +230,7 @@ void add_file_options(CLI::App& command, RecordCommand* c) {
       ->check(CLI::Range(0, 22).description(""))
       ->option_text("[=N]");
   command.add_option("--max-size", c->max_bytes, "Stop when records take so much, as 64M");
+  command.add_flag("--all-cgroups", options.cgroups, "Record which cgroup each sample's thread is in");
   command.add_flag("--switch-events", options.switches, "Record context switches");
   command.add_flag("-B,--no-buildid", c->no_build_ids, "Leave the build-id table out");
   command.add_flag("--buildid-mmap", options.mapping_build_ids, "Put build ids into mapping records");
@@ -264,6 +270,7 @@ void add_record(CLI::App& app, CommandLine line) {
       "  pmusim record -b ls -l                                         as perf takes a program, without "
       "'--'");
   add_event_options(*command, c);
+  recording->cgroups.add_to(*command);
   add_sample_options(*command, c);
   add_file_options(*command, c);
   recording->model.add_to(*command);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cgroup_option.h"
 #include "core_option.h"
 #include "hardware_log.h"
 #include "interrupts.h"
@@ -31,6 +32,7 @@ struct Counting {
   SessionOptions options;
   ModelOption model;
   MachineOption machine;
+  CgroupOption cgroups;
   CoreOption core;
   StartOption start;
   KernelOption kernel;
@@ -125,7 +127,9 @@ void run_stat(Counting& counting, const CLI::App& app) {
   counting.machine.apply_to(counting.options, counting.model);
   const CpuModel& model = counting.options.model;
   const Topology* const machine = counting.options.machine ? &*counting.options.machine : nullptr;
-  const StatOptions options = stat_options(command, model, counting.core.level(), machine);
+  StatOptions options = stat_options(command, model, counting.core.level(), machine);
+  counting.cgroups.apply_to(counting.options);
+  counting.cgroups.apply_to(options.events, options.cpus || (machine == nullptr && !options.per_thread));
   StatResult result{
       .command = &command, .title = counting.trace.title(), .model = &model, .machine = machine};
   result.kernel = counting.kernel.kernel();
@@ -210,6 +214,8 @@ void add_stat(CLI::App& app, CommandLine line) {
       "  pmusim stat --machine icelake:4c8t -a --per-core T\n"
       "  pmusim stat --model lioncove -e '{branches,branch-misses},mem_load_retired.l1_miss' T");
   add_counting_options(*command, counting->command);
+  counting->cgroups.add_to(*command);
+  counting->cgroups.add_for_each_to(*command);
   add_printing_options(*command, counting->command);
   counting->hardware.add_to(*command);
   counting->model.add_to(*command);

@@ -57,7 +57,7 @@ std::string text_line(const StatRow& row, std::string_view before) {
   if (row.place) line += (before.empty() ? "" : " ") + place_text(*row.place);
   if (!row.owner.empty()) line += fmt::format("{:>20} ", printable(row.owner));
   line += fmt::format("{:>{}} {:<4} {:<28}", value_text(row, true), row.place ? 18 : 20, unit_of(row),
-                      printable(row.event));
+                      printable(row.cgroup.empty() ? row.event : row.event + " " + row.cgroup));
   if (!row.figures.empty()) line += fmt::format(" # {:<34}", figure_text(row.figures.front()));
   if (row.deviation_percent) line += fmt::format(" ( +-{:6.2f}% )", *row.deviation_percent);
   if (row.interval_percent) line += fmt::format(" ( +-{:6.2f}% )", *row.interval_percent);
@@ -118,6 +118,7 @@ std::string csv_line(const StatRow& row, std::string_view before, const std::str
     if (row.place->kind != "cpu") cells.push_back(fmt::format("{}", row.place->cpus));
   }
   cells.insert(cells.end(), {value_text(row, false), std::string(unit_of(row)), name(row.event)});
+  if (!row.cgroup.empty()) cells.push_back(name(row.cgroup));
   if (row.deviation_percent) cells.push_back(fmt::format("{:.2f}%", *row.deviation_percent));
   if (row.interval_percent) cells.push_back(fmt::format("{:.2f}%", *row.interval_percent));
   cells.insert(cells.end(), {fmt::format("{}", row.running_ns), fmt::format("{:.2f}", row.running_percent)});
@@ -148,6 +149,7 @@ std::string json_line(const StatRow& row, const StatResult& result, std::optiona
       row.counted && row.supported ? fmt::format("{:.6f}", row.value) : value_text(row, false);
   object["unit"] = unit_of(row);
   object["event"] = row.event;
+  if (!row.cgroup.empty()) object["cgroup"] = row.cgroup;
   if (row.deviation_percent) object["variance"] = *row.deviation_percent;
   if (row.interval_percent) object["interval-percent"] = *row.interval_percent;
   object["event-runtime"] = row.running_ns;
@@ -169,6 +171,7 @@ nlohmann::ordered_json events_in_json(const std::vector<EventTotal>& totals) {
                       {"counted", total.counted},
                       {"enabled_ns", total.enabled_ns},
                       {"running_ns", total.running_ns}});
+    if (!total.cgroup.empty()) events.back()["cgroup"] = total.cgroup;
     if (total.estimate)
       events.back()["estimate"] = {{"half_width", total.estimate->half_width * total.scale},
                                    {"confidence", Estimate::confidence},

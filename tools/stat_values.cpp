@@ -37,6 +37,12 @@ std::vector<StatRow::Figure> figures_of(std::string_view event, const std::vecto
   return figures;
 }
 
+/// Figures compare what the same tasks did.
+std::vector<EventTotal> of_cgroup(std::vector<EventTotal> totals, const std::string& cgroup) {
+  std::erase_if(totals, [&](const EventTotal& total) { return total.cgroup != cgroup; });
+  return totals;
+}
+
 /// Standard error of the mean, in percent of it.
 double deviation_percent(const std::vector<double>& values, double mean) {
   return mean == 0 ? 0 : 100 * std::sqrt(annotate::variance_of_mean(values)) / mean;
@@ -160,7 +166,10 @@ std::vector<StatRow> place_rows(std::size_t events, const std::vector<CpuTotals>
 std::vector<StatRow> rows_of(const std::vector<EventTotal>& totals, const StatResult& result) {
   std::vector<StatRow> rows;
   for (const EventTotal& total : totals) {
-    StatRow row{.event = total.name, .supported = total.supported, .counted = total.counted_at_all()};
+    StatRow row{.event = total.name,
+                .cgroup = total.cgroup,
+                .supported = total.supported,
+                .counted = total.counted_at_all()};
     row.in_ms = is_clock(total.name);
     row.value = static_cast<double>(total.value()) / (row.in_ms ? 1e6 : 1);
     row.running_ns = total.running_ns;
@@ -168,7 +177,9 @@ std::vector<StatRow> rows_of(const std::vector<EventTotal>& totals, const StatRe
     if (total.enabled_ns != 0)
       row.running_percent =
           100.0 * static_cast<double>(total.running_ns) / static_cast<double>(total.enabled_ns);
-    if (row.counted) row.figures = figures_of(total.name.substr(0, total.name.find(':')), totals, result);
+    if (row.counted)
+      row.figures =
+          figures_of(total.name.substr(0, total.name.find(':')), of_cgroup(totals, total.cgroup), result);
     rows.push_back(std::move(row));
   }
   return rows;

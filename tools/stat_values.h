@@ -14,7 +14,7 @@ struct StatRow {
     u32 cpus = 1;            ///< that are added up
   };
   std::optional<Place> place;  ///< with -A, --per-core, --per-die, --per-socket
-  std::string event;
+  std::string event, cgroup;
   bool supported = true, counted = true;
   double value = 0;
   bool in_ms = false;                       ///< clocks, as perf shows them

@@ -18,7 +18,7 @@ perf::Attr counting_attr(const events::ParsedEvent& parsed, const CountedTasks& 
   attr.freq = 0;
   attr.sample_period = 0;
   if (parsed.precision_may_fall) attr.precise_ip = 0;  // as perf does where the kernel refuses more
-  attr.inherit = counted.pid > 0 ? 1 : 0;
+  attr.inherit = counted.pid > 0 && counted.flags == 0 ? 1 : 0;
   attr.read_format = perf::read_format::TOTAL_TIME_ENABLED | perf::read_format::TOTAL_TIME_RUNNING;
   return attr;
 }
@@ -43,16 +43,20 @@ CountedEvents::CountedEvents(Session& session, Fitting fitting, std::optional<st
 CountedEvents::~CountedEvents() { session_.on_window({}); }
 
 /// Whom a group's events are opened for: those of one kind of core, on its CPUs.
-std::vector<CountedTasks> CountedEvents::counted(const events::EventGroup& group) const {
+std::vector<CountedTasks> CountedEvents::counted(Monitor& monitor, const events::EventGroup& group) const {
   const Topology* const machine = session_.machine();
-  if (machine == nullptr) return {CountedTasks{}};
+  const auto on = [&](i32 cpu) {
+    return group.cgroup.empty() ? CountedTasks{.pid = -1, .cpu = cpu}
+                                : monitor.tasks_of_cgroup(group.cgroup, cpu);
+  };
+  if (machine == nullptr) return {on(0)};
   if (!cpus_) return {CountedTasks{.pid = static_cast<i32>(session_.first_thread()), .cpu = -1}};
   std::optional<u32> type;
   for (const events::ParsedEvent& event : group.events)
     if (!type && machine->hybrid()) type = core_type_of(event.attr);
   std::vector<CountedTasks> all;
   for (const u32 cpu : *cpus_)
-    if (!type || machine->cpus[cpu].type == *type) all.push_back({.pid = -1, .cpu = static_cast<i32>(cpu)});
+    if (!type || machine->cpus[cpu].type == *type) all.push_back(on(static_cast<i32>(cpu)));
   return all;
 }
 
@@ -71,8 +75,8 @@ u64 CountedEvents::monitors() const {
 CountedEvents::Opened CountedEvents::open_on(Monitor& monitor, const events::EventGroup& group) const {
   std::vector<Open> opened;
   for (const events::ParsedEvent& parsed : group.events)
-    opened.push_back({parsed.name, parsed.scale, &monitor, {}});
-  for (const CountedTasks& tasks : counted(group)) {
+    opened.push_back({parsed.name, group.cgroup, parsed.scale, &monitor, {}});
+  for (const CountedTasks& tasks : counted(monitor, group)) {
     perf::Event* leader = nullptr;
     for (std::size_t n = 0; n < opened.size(); ++n) {
       const auto event = monitor.open_event(counting_attr(group.events[n], tasks), leader, tasks);
@@ -150,7 +154,8 @@ void CountedEvents::open_if_possible(const std::string& name) {
 }
 
 void CountedEvents::show_unsupported(const events::EventGroup& group) {
-  for (const events::ParsedEvent& event : group.events) open_.push_back({.name = event.name});
+  for (const events::ParsedEvent& event : group.events)
+    open_.push_back({.name = event.name, .cgroup = group.cgroup});
 }
 
 void CountedEvents::enable() {

@@ -41,6 +41,7 @@ class CountedEvents {
  private:
   struct Open {
     std::string name;
+    std::string cgroup = {};
     unsigned scale = 1;
     Monitor* monitor = nullptr;
     std::vector<perf::Event*> events;  // one for each of whom is counted; none: not supported
@@ -48,7 +49,9 @@ class CountedEvents {
     u64 until_window = 0;  // of an event that is estimated
     WindowEstimate estimate{};
 
-    EventTotal nothing_yet() const { return {.name = name, .scale = scale, .supported = monitor != nullptr}; }
+    EventTotal nothing_yet() const {
+      return {.name = name, .cgroup = cgroup, .scale = scale, .supported = monitor != nullptr};
+    }
     u64 count() const;
   };
   /// Monitors of one sight, in the order in which they were asked for.
@@ -58,7 +61,7 @@ class CountedEvents {
   };
   using Opened = Result<std::vector<Open>, Error>;
 
-  std::vector<CountedTasks> counted(const events::EventGroup& group) const;
+  std::vector<CountedTasks> counted(Monitor& monitor, const events::EventGroup& group) const;
   Sight sight_of(const events::ParsedEvent& event) const;
   Opened open_in_sight(const events::EventGroup& group, Sight sight);
   Opened open_on(Monitor& monitor, const events::EventGroup& group) const;

@@ -37,7 +37,8 @@ void merge_core_types(std::vector<EventTotal>& events) {
     const std::string name = name_on_any_core(event.name);
     const bool is_of_type = name != event.name;
     event.name = name;
-    const auto known = std::ranges::find(merged, name, &EventTotal::name);
+    const auto known = std::ranges::find_if(
+        merged, [&](const EventTotal& other) { return other.name == name && other.cgroup == event.cgroup; });
     if (is_of_type && known != merged.end())
       add_other_type(*known, event);
     else

@@ -108,6 +108,7 @@ Monitor::Monitor(const SessionOptions& options, const trace::ProgramView& progra
       core_(options.core),
       tick_ns_(options.tick_ns),
       throttles_(options.throttling == perf::Throttling::on),
+      cgroups_(options.cgroups),
       types_(core_models(options)),
       machine_(cpu_models(options)),
       clock_(clock_of(options.model.core)) {
@@ -276,6 +277,7 @@ void Monitor::bring_up_idle() {
 
 void Monitor::start(const trace::ProcessStart& first, u32 cpu) {
   perf_->task_started(first.pid, first.tid, first.command);
+  enter_cgroup(first.tid);
   running_ = cpus_.at(cpu).get();
   switch_to({first.pid, first.tid}, cpu);
   started_ = true;
@@ -309,6 +311,31 @@ u64 Monitor::inode_of(const std::string& path) {
   return inodes_.try_emplace(path, inodes_.size() + 1).first->second;
 }
 
+namespace {
+std::string cgroup_path(const std::string& name) { return name.starts_with('/') ? name : "/" + name; }
+}  // namespace
+
+CountedTasks Monitor::tasks_of_cgroup(const std::string& path, i32 cpu) {
+  return {.pid = static_cast<i32>(perf_->make_cgroup(cgroup_path(path))),
+          .cpu = cpu,
+          .flags = perf::open_flag::PID_CGROUP};
+}
+
+std::map<u64, std::string> Monitor::cgroups() {
+  std::map<u64, std::string> all{{perf_->make_cgroup("/"), "/"}};
+  for (const CgroupTasks& cgroup : cgroups_)
+    all.emplace(perf_->make_cgroup(cgroup_path(cgroup.path)), cgroup_path(cgroup.path));
+  return all;
+}
+
+/// The last that has the thread.
+void Monitor::enter_cgroup(u32 tid, std::string_view command) {
+  for (const CgroupTasks& cgroup : cgroups_)
+    if (std::ranges::find(cgroup.threads, tid) != cgroup.threads.end() ||
+        std::ranges::find(cgroup.commands, command) != cgroup.commands.end())
+      perf_->move_to_cgroup(tid, perf_->make_cgroup(cgroup_path(cgroup.path)));
+}
+
 void Monitor::forget_code() {
   for (const auto& cpu : cpus_) cpu->driver().forget_code();
 }
@@ -321,10 +348,12 @@ void Monitor::on_side_band(const trace::SideBandRecord& record, u32 cpu) {
     u32 cpu;
     void operator()(const trace::ProcessStart& start) const {
       if (!s.started_) s.start(start, cpu);
+      s.enter_cgroup(start.tid, start.command);
       s.perf_->exec(start.tid, start.command);
     }
     void operator()(const trace::ThreadStart& start) const {
       s.perf_->fork(start.parent_tid, start.pid, start.tid);
+      s.enter_cgroup(start.tid);
     }
     void operator()(const trace::ThreadExit& exit) const { s.perf_->exit(exit.tid); }
     void operator()(const trace::ThreadSwitch& to) const { s.switch_to(to, cpu); }

@@ -85,6 +85,10 @@ class Monitor {
   void on_side_band(const trace::SideBandRecord& record, u32 cpu = 0);
   /// The thread that runs goes on there.
   void migrate(u32 cpu);
+  /// What perf_event_open takes for the cgroup.
+  CountedTasks tasks_of_cgroup(const std::string& path, i32 cpu);
+  /// Those that have tasks, and the root: number and path.
+  std::map<u64, std::string> cgroups();
   /// The program is over.
   void stop_events();
 
@@ -105,12 +109,14 @@ class Monitor {
   void switch_to(const trace::ThreadSwitch& to, u32 cpu, SwitchReason reason = SwitchReason::blocked);
   void forget_code();
   u64 inode_of(const std::string& path);
+  void enter_cgroup(u32 tid, std::string_view command = {});
 
   const trace::ProgramView& program_;
   perf::Kernel kernel_;
   CoreLevel core_;
   u64 tick_ns_;
   bool throttles_;
+  std::vector<CgroupTasks> cgroups_;
   std::vector<CpuModel> types_;
   Machine machine_;
   std::vector<u32> type_of_;  // by CPU

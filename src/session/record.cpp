@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "events/sampling_pmus.h"
+#include "perf/records.h"
 #include "perf/ring_buffer.h"
 #include "perfdata/writer.h"
 #include "pmusim/events/parser.h"
@@ -33,6 +34,10 @@ namespace {
 
 constexpr u64 default_frequency = 4000;  // perf record's
 
+bool names_cgroups(const RecordOptions& options) {
+  return std::ranges::any_of(options.events, [](const auto& group) { return !group.cgroup.empty(); });
+}
+
 std::size_t event_count(const RecordOptions& options) {
   std::size_t count = 0;
   for (const events::EventGroup& group : options.events) count += group.events.size();
@@ -52,6 +57,7 @@ u64 sample_type(const RecordOptions& options) {
   if (options.code_page_sizes) type |= CODE_PAGE_SIZE;
   if (options.transactions) type |= TRANSACTION;
   if (options.raw) type |= RAW;
+  if (options.cgroups) type |= CGROUP;
   if (options.branch_sample_type != 0) type |= BRANCH_STACK;
   if (options.call_graph_lbr) type |= BRANCH_STACK | CALLCHAIN;
   if (options.call_graph_trace) type |= CALLCHAIN;
@@ -205,6 +211,7 @@ void ask_for_side_band(perf::Attr& attr, const RecordOptions& options) {
   attr.mmap_data = options.addresses || options.data_page_sizes ? 1 : 0;
   attr.build_id = options.mapping_build_ids ? 1 : 0;
   attr.context_switch = options.switches ? 1 : 0;
+  attr.cgroup = options.cgroups ? 1 : 0;
 }
 
 /// Opens one event; where modifier P asked for it, with the highest precision that is not refused. The error
@@ -242,12 +249,18 @@ Result<Done, Error> check_raw(const CpuModel& model, const RecordOptions& option
 class Opening {
  public:
   Opening(Session& session, const RecordOptions& options, RecordSink& sink, const WindowPeriods& periods)
-      : session_(session), options_(options), sink_(sink), periods_(periods) {}
+      : session_(session),
+        options_(options),
+        sink_(sink),
+        periods_(periods),
+        of_cgroups_(names_cgroups(options)) {}
 
   Result<Done, Error> open_all() {
     for (const events::EventGroup& group : options_.events)
       if (Result<Done, Error> opened = open(group); !opened.ok()) return opened;
-    return leaves_cpus_out() ? track_tasks() : Done{};
+    if (leaves_cpus_out() || of_cgroups_)
+      if (Result<Done, Error> tracked = track_tasks(); !tracked.ok()) return tracked;
+    return name_cgroups();
   }
   /// In the order of the CPUs.
   std::vector<perf::RingBuffer*> rings() const {
@@ -268,15 +281,18 @@ class Opening {
   }
 
   /// Of an event, with the CPUs on which it is opened.
-  std::vector<CountedTasks> sampled(const std::optional<std::vector<u32>>& cpus,
-                                    std::optional<u32> type) const {
+  std::vector<CountedTasks> sampled(const std::optional<std::vector<u32>>& cpus, std::optional<u32> type,
+                                    const std::string& cgroup = {}) const {
     const Topology* const machine = session_.machine();
-    if (machine == nullptr) return {CountedTasks{}};
-    const i32 pid = cpus ? -1 : static_cast<i32>(session_.first_thread());
+    const i32 pid = cpus || machine == nullptr ? -1 : static_cast<i32>(session_.first_thread());
+    const auto on = [&](i32 cpu) {
+      return cgroup.empty() ? CountedTasks{.pid = pid, .cpu = cpu}
+                            : session_.monitor().tasks_of_cgroup(cgroup, cpu);
+    };
+    if (machine == nullptr) return {on(0)};
     std::vector<CountedTasks> all;
     for (const u32 cpu : cpus ? *cpus : machine->online())
-      if (!type || machine->cpus[cpu].type == *type)
-        all.push_back({.pid = pid, .cpu = static_cast<i32>(cpu)});
+      if (!type || machine->cpus[cpu].type == *type) all.push_back(on(static_cast<i32>(cpu)));
     return all;
   }
   std::optional<u32> type_of(const events::EventGroup& group) const {
@@ -289,7 +305,9 @@ class Opening {
   }
 
   Result<Done, Error> open(const events::EventGroup& group) {
-    const auto everybody = sampled(options_.cpus, type_of(group));
+    if (!group.cgroup.empty() && session_.machine() != nullptr && !options_.cpus)
+      return Failure(Error("events of cgroups belong to CPUs, and not to the program"));
+    const auto everybody = sampled(options_.cpus, type_of(group), group.cgroup);
     if (everybody.empty())
       return Failure(Error(fmt::format("event '{}': none of CPUs {} has its kind of core",
                                        group.events.front().name, cpu_list(*options_.cpus))));
@@ -313,10 +331,10 @@ class Opening {
 
   Result<perf::Event*, Error> open_for(const events::ParsedEvent& parsed, perf::Attr attr,
                                        perf::Event* leader, const CountedTasks& tasks) {
-    attr.inherit = tasks.pid > 0 ? 1 : 0;
+    attr.inherit = tasks.pid > 0 && tasks.flags == 0 ? 1 : 0;
     const auto first = first_.find(tasks.cpu);
-    // One event carries the side band.
-    if (first == first_.end()) ask_for_side_band(attr, options_);
+    // One event carries the side band: where events hear of some tasks only, the one that tracks all.
+    if (first == first_.end() && !of_cgroups_) ask_for_side_band(attr, options_);
     Result<perf::Event*, KernelError> event = open_event(session_, parsed, attr, leader, tasks);
     if (!event.ok()) return Failure(refusal(parsed, event.error()));
     if (first == first_.end()) {
@@ -362,10 +380,24 @@ class Opening {
     return tell(dummy.name, attr, opened);
   }
 
+  /// As `perf record` names those that are there when it begins: before anything else, at no time.
+  Result<Done, Error> name_cgroups() {
+    if (!options_.cgroups) return Done{};
+    perf::Event& event = *first_.begin()->second.event;
+    for (const auto& [id, path] : session_.monitor().cgroups()) {
+      const perf::CgroupRecord record{id, path};
+      std::vector<std::byte> bytes(perf::record_size(record, event.attr));
+      perf::write_record(bytes.data(), record, event, {});
+      if (Result<Done, Error> written = sink_.write(bytes); !written.ok()) return written;
+    }
+    return Done{};
+  }
+
   Session& session_;
   const RecordOptions& options_;
   RecordSink& sink_;
   WindowPeriods periods_;
+  bool of_cgroups_;
   std::map<i32, First> first_;  // by CPU
   u32 index_ = 0;
 };
@@ -418,7 +450,8 @@ perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const R
 
 Result<RecordSummary, Error> replay_into(RecordSink& sink, Session& session, const RecordOptions& asked) {
   RecordOptions options = asked;
-  if (session.machine() != nullptr) options.identifiers = true;  // of an event that tracks tasks, too
+  if (session.machine() != nullptr || names_cgroups(options))
+    options.identifiers = true;  // of an event that tracks tasks, too
   if (event_count(options) == 0) return Failure(Error("no event to record"));
   if (options.call_graph_trace && !session.monitor().uses_call_stacks())
     return Failure(Error("call chains from the trace are asked for, and the session keeps no call stacks"));

@@ -138,7 +138,11 @@ Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
   if (session.windows() != nullptr)
     if (const Result<Done, Error> checked = check_whole(options); !checked.ok())
       return Failure(checked.error());
-  CountedEvents events(session, options.fitting, options.cpus);
+  const bool by_cgroup =
+      std::ranges::any_of(options.events, [](const auto& group) { return !group.cgroup.empty(); });
+  if (by_cgroup && session.machine() != nullptr && !options.cpus)
+    return Failure(Error("events of cgroups belong to CPUs, and not to the program"));
+  CountedEvents events(session, by_cgroup ? Fitting::multiplex : options.fitting, options.cpus);
   for (const events::EventGroup& group : options.events)
     if (const Result<Done, Error> opened = open(events, group, session.model(), options.uncountable);
         !opened.ok())

@@ -34,6 +34,7 @@ struct ParsedEvent {
 /// Events that are scheduled together. A lone event is a group of one; the first leads.
 struct EventGroup {
   std::vector<ParsedEvent> events;
+  std::string cgroup;  ///< whose tasks are to be counted (SessionOptions::cgroups); empty: everybody's
 };
 
 /// Reads an event list in perf's syntax, for example `cycles:pp,{branch-misses/period=2000/u,r00c4}:D`:

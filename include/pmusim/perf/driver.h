@@ -64,10 +64,10 @@ struct SampleLayout {
   u32 plain_bytes = ~u32{0};
 };
 
-/// One opened perf event (perf_event_open returns one). Owned by the core; siblings are owned by it too and
-/// point at their leader.
 struct CgroupOnCpu;
 
+/// One opened perf event (perf_event_open returns one). Owned by the core; siblings are owned by it too and
+/// point at their leader.
 struct Event {
   Attr attr;
   SampleLayout layout;  ///< of `attr`

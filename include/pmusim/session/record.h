@@ -62,6 +62,7 @@ struct RecordOptions {
   /// -a, -C, of a session with a machine: everything on these CPUs is sampled. Nothing: the program is,
   /// wherever it runs.
   std::optional<std::vector<u32>> cpus;
+  bool cgroups = false;              ///< --all-cgroups: samples have their task's, and records name them
   std::size_t ring_pages = 128;      ///< of each CPU's buffer
   std::string output = "perf.data";  ///< "-": standard output, in the pipe form
   /// Of perf_event_attr in the file, for readers older than it. SIMD sampling makes it 176 at least.

@@ -40,13 +40,21 @@ enum class Schedule : u8 {
   rotate,  ///< and goes on to the next CPU with every tick that it has run
 };
 
+/// A cgroup of the emulated system, and who is in it: what a thread starts is where that is.
+struct CgroupTasks {
+  std::string path;                   ///< "web" or "/web"; "web/front" is within it
+  std::vector<u32> threads;           ///< by tid
+  std::vector<std::string> commands;  ///< threads that execute a program of this name, from then on
+};
+
 /// The machine that a program is replayed on, and the kernel on it.
 struct SessionOptions {
   CpuModel model;  ///< of a `machine` its first type
   /// Many CPUs. The threads of the program take turns on them in the order of the trace: one runs at a time.
   /// Without: one CPU.
   std::optional<Topology> machine;
-  Schedule schedule = Schedule::spread;        ///< of a `machine`
+  Schedule schedule = Schedule::spread;  ///< of a `machine`
+  std::vector<CgroupTasks> cgroups;
   perf::Kernel kernel = perf::default_kernel;  ///< that of `limits` and `driver`, too
   perf::Limits limits;
   perf::Throttling throttling = perf::Throttling::off;

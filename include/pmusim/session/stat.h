@@ -31,13 +31,14 @@ struct Estimate {
 /// One event's count over a whole replay.
 struct EventTotal {
   std::string name;
-  u64 counted = 0;         ///< while it was on a counter
-  u64 enabled_ns = 0;      ///< perf time
-  u64 running_ns = 0;      ///< less than enabled if it took turns with others
-  unsigned scale = 1;      ///< value() is so many times what was counted (events::ParsedEvent)
-  bool supported = true;   ///< false: the CPU has no such event, or the trace or the core cannot tell
-  bool scaled = false;     ///< `counted` is scaled up already: it adds up both kinds of core
-  bool elsewhere = false;  ///< in CpuTotals: of the other kind of core, and not opened on this CPU
+  std::string cgroup = {};  ///< whose occurrences these are; empty: everybody's
+  u64 counted = 0;          ///< while it was on a counter
+  u64 enabled_ns = 0;       ///< perf time
+  u64 running_ns = 0;       ///< less than enabled if it took turns with others
+  unsigned scale = 1;       ///< value() is so many times what was counted (events::ParsedEvent)
+  bool supported = true;    ///< false: the CPU has no such event, or the trace or the core cannot tell
+  bool scaled = false;      ///< `counted` is scaled up already: it adds up both kinds of core
+  bool elsewhere = false;   ///< in CpuTotals: of the other kind of core, and not opened on this CPU
   /// Of an event that core `sampled` counted in windows alone, of which `counted` is the sum.
   std::optional<Estimate> estimate;
   bool counted_at_all() const { return running_ns != 0; }
@@ -85,8 +86,8 @@ struct StatOptions {
   /// as not supported.
   std::vector<std::string> if_possible;
   Uncountable uncountable = Uncountable::refused;  ///< of `events`
-  /// Of a hybrid machine always by taking turns: which events fit on a CPU is known only once a thread runs
-  /// there.
+  /// Of a hybrid machine, and of events of cgroups, always by taking turns: which events fit on a CPU is
+  /// known only once a thread runs there.
   Fitting fitting = Fitting::replay_again;
   /// -a, -C, of a session with a machine: everything on these CPUs is counted, idle time included. Nothing:
   /// the program is, wherever it runs.
@@ -113,7 +114,8 @@ struct StatReport {
 };
 
 /// Counts the events over a replay of the session's trace. Call it once per session.
-/// Errors: an event that the kernel would refuse (with its sentence); a damaged trace; of core `sampled`,
+/// Errors: an event that the kernel would refuse (with its sentence); a damaged trace; events of a cgroup
+/// on a machine without `cpus`; of core `sampled`,
 /// what asks for parts of the run (threads, intervals, measured time, turns), and a program that has less
 /// than five windows.
 Result<StatReport, Error> stat(Session& session, const StatOptions& options);
