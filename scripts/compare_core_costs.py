@@ -8,7 +8,7 @@
 
 llvm: N generated loops per core, of instructions whose costs LLVM and silicon agree on (docs/core-model.md says which
 do not); kernels: the loops of scripts/core_kernels.txt; measured: a chain and independent copies of every form in
-src/cpu/costs. Needs Debian's llvm-19 (llvm-mca-19, llvm-mc-19) and tests/loop_cycles of a build.
+src/cpu/tables/costs. Needs Debian's llvm-19 (llvm-mca-19, llvm-mc-19) and tests/loop_cycles of a build.
 """
 import argparse
 import pathlib
@@ -234,23 +234,15 @@ def copies(template):
                                      z=f"%zmm{n + 3}") for n in range(10))
 
 
-def rows_of(text):
-    rows = re.findall(r"\{(\w+), ([0-9.]+), ([0-9.]+)(?:, \d+)*\}", text)
-    return [(form, float(latency), float(throughput)) for form, latency, throughput in rows]
-
-
-def measured_rows(path):
-    """Those of a core, and those of its family that it does not say otherwise."""
-    text = path.read_text()
-    rows = rows_of(text)
-    shared = re.search(r"tables\[\] = \{(.*?)\}", text)
-    if shared:
-        family = (path.parent / "zen_family.h").read_text()
-        for table in re.findall(r"zen::(\w+)", shared.group(1)):
-            own = {form for form, _, _ in rows}
-            array = re.search(rf"MeasuredCost {table}\[\] = \{{(.*?)\n\}};", family, re.S).group(1)
-            rows += [row for row in rows_of(array) if row[0] not in own]
-    return rows
+def measured_cores():
+    """Of each column of the tables its name, and (form, latency, throughput) of the forms that were measured."""
+    for path in sorted((top / "src/cpu/tables/costs").glob("*.h")):
+        text = re.search(r'R"\((.*?)\)"', path.read_text(), re.S).group(1)
+        # What follows a cell with a space between is the mark of its source.
+        lines = [re.sub(r" [a-z](?= |$)", "", line).split() for line in text.splitlines() if line and line[0] != "#"]
+        for n, name in enumerate(lines[0]):
+            cells = [(row[0], row[n + 1].split("/")) for row in lines[1:] if "/" in row[n + 1]]
+            yield name, [(form, float(cell[0]), float(cell[1])) for form, cell in cells]
 
 
 def compare_measured(model, args):
@@ -259,25 +251,21 @@ def compare_measured(model, args):
         texts |= {t for t in (chain, copies(free) if free else None) if t}
     ordered = sorted(texts)
     cache = dict(zip(ordered, assemble(ordered)))
-    names = {"golden_cove": "goldencove", "redwood_cove": "redwoodcove", "lion_cove": "lioncove",
-             "knights_landing": "knightslanding", "skylake_x": "skylake-x", "icelake_server": "icelake-server",
-             "goldmont_plus": "goldmont-plus", "zen1": "naples", "zen2": "rome", "zen3": "milan", "zen4": "genoa",
-             "zen5": "turin"}
     within = lambda ours, theirs: abs(ours - theirs) <= max(1.0, 0.15 * theirs)
-    for path in sorted((top / "src/cpu/costs").glob("*.cpp")):
-        if path.stem in ("costs", "raptor_cove"):
+    for name, rows in measured_cores():
+        if name == "raptorcove":  # no model has it
             continue
         pairs = []
-        for form, latency, throughput in measured_rows(path):
+        for form, latency, throughput in rows:
             chain, free = MEASURED.get(form, (None, None))
             if chain and latency and cache[chain]:
-                cycles = model.cycles(names.get(path.stem, path.stem), "fused", cache[chain])
+                cycles = model.cycles(name, "fused", cache[chain])
                 pairs.append((f"chain of {chain}", cycles, latency))
             if free and throughput and cache[copies(free)]:
                 count = copies(free).count(";") + 1
-                cycles = model.cycles(names.get(path.stem, path.stem), "fused", cache[copies(free)]) / count
+                cycles = model.cycles(name, "fused", cache[copies(free)]) / count
                 pairs.append((f"independent {free}", cycles, throughput))
-        report(path.stem, pairs, args.show, within)
+        report(name, pairs, args.show, within)
 
 
 def main():

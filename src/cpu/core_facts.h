@@ -33,7 +33,7 @@ struct Preset {
   std::string_view name;      ///< what --model takes, and the tables call it
   std::string_view title;     ///< "Ice Lake"
   std::string_view pfm_name;  ///< libpfm4's PMU; empty: it knows none
-  const InstructionCosts& (*costs)();
+  std::string_view costs;     ///< the column of `tables/costs/` with what instructions cost on it
 };
 
 /// Event select bits that stand for those generic events whose encoding is not the same on every core. 0: the

@@ -2,7 +2,6 @@
 #include "pmusim/cpu/core_parameters.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -470,8 +469,10 @@ std::string range_text(const CoreParameter& parameter) {
                        value_text(parameter, parameter.most), unit.empty() ? "" : " ", unit,
                        name_of(parameter.shape));
   }
-  return fmt::format("{} or {}", fmt::join(parameter.names.first(parameter.names.size() - 1), ", "),
-                     parameter.names.back());
+  std::string words(parameter.names.front());
+  for (std::size_t n = 1; n < parameter.names.size(); ++n)
+    words.append(n + 1 < parameter.names.size() ? ", " : " or ").append(parameter.names[n]);
+  return words;
 }
 
 std::vector<CoreNumber> core_numbers(const CpuModel& model) {
@@ -502,11 +503,12 @@ Result<Done, Error> set_core_parameters(CoreParameters& core, std::string_view l
 std::string chosen_core_parameters(const CpuModel& model) {
   const auto preset = find_cpu_model(model.name);
   if (!preset.ok()) return {};
-  std::vector<std::string> chosen;
+  std::string chosen;
   for (const CoreParameter& parameter : parameter_rows::all)
     if (const u64 value = parameter.get(model.core); value != parameter.get(preset->core))
-      chosen.push_back(fmt::format("{}={}", parameter.name, value_text(parameter, value)));
-  return fmt::format("{}", fmt::join(chosen, ","));
+      chosen +=
+          fmt::format("{}{}={}", chosen.empty() ? "" : ",", parameter.name, value_text(parameter, value));
+  return chosen;
 }
 
 Result<Done, Error> check_core_parameters(const CoreParameters& core) {

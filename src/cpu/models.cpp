@@ -7,6 +7,7 @@
 #include "cores/cores.h"
 #include "cpu/amd_cpuid.h"
 #include "cpu/model_names.h"
+#include "cpu/tables/costs.h"
 #include "cpu/tables/features.h"
 #include "cpu/tables/parameters.h"
 #include "pmusim/arch/debug_store.h"
@@ -31,7 +32,7 @@ CpuModel model_of(const CoreFacts& facts, const Preset& preset) {
   model.pfm_name = preset.pfm_name;
   model.core_type = facts.type;
   model.events = facts.events;
-  model.core.costs = &preset.costs();
+  model.core.costs = &tables::costs_of(preset.costs);
   tables::set_features(model);
   tables::set_parameters(model.core, model.name);
   if (model.vendor == Vendor::amd) derive_from_cpuid(model);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cpu/costs/costs.h"
+#include "cpu/tables/costs.h"
 #include "pmusim/cpu/model.h"
 
 namespace pmusim {
@@ -121,7 +122,7 @@ TEST(InstructionCosts, EveryModelHasACostForEveryForm) {
 }
 
 TEST(InstructionCosts, ThroughputIsTheWorkOfThePortsThatDoIt) {
-  const InstructionCosts& skylake = costs::skylake();
+  const InstructionCosts& skylake = tables::costs_of("skylake");
   const InstructionCost& multiply = skylake.of(InstructionForm::imul_64);
   EXPECT_EQ(multiply.latency_cycles, 3);
   EXPECT_EQ(multiply.uses[0].ports, 0b10u);  // port 1
@@ -136,7 +137,7 @@ TEST(InstructionCosts, ThroughputIsTheWorkOfThePortsThatDoIt) {
 
 TEST(InstructionCosts, AnUnmeasuredFormCostsWhatItsRelativeCosts) {
   // no 512-bit addition was measured
-  const InstructionCosts& skylake = costs::skylake_x();
+  const InstructionCosts& skylake = tables::costs_of("skylake-x");
   EXPECT_EQ(skylake.of(InstructionForm::add_512).latency_cycles,
             skylake.of(InstructionForm::add_256).latency_cycles);
   EXPECT_EQ(costs::relative_of(InstructionForm::add_512), InstructionForm::add_256);

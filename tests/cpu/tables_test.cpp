@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "cpu/tables/costs.h"
+#include "cpu/tables/costs/zen.h"
 #include "cpu/tables/features.h"
 #include "cpu/tables/features/naples_to_milan.h"
 #include "cpu/tables/parameters.h"
@@ -79,7 +81,7 @@ TEST(ParameterTable, NeedsEveryParameterWithAValueThatItTakes) {
   EXPECT_EQ(refusal_of_parameters("decoders", "decoders 0\n"),
             "table of models: decoders of core is '0', expected 1 to 16");
   EXPECT_EQ(refusal_of_parameters("decoders", "decoders 4\nencoders 4\n"),
-            "table of models: there is no core parameter encoders");
+            "table of models: row encoders is no core parameter");
   EXPECT_EQ(refusal_of_parameters("l2", "l2 512K/8\n"),
             "table of models: l2 of core is '512K/8', expected bytes/ways/cycles");
   EXPECT_EQ(refusal_of_parameters("decoders", "decoders 4 x\n"),
@@ -118,7 +120,7 @@ TEST(FeatureTable, NeedsEveryFeatureWithAValueThatItTakes) {
   EXPECT_EQ(refusal_of_features("freeze", "freeze"), "");
   EXPECT_EQ(refusal_of_features("freeze", "# "), "table of models: naples ... lacks row freeze");
   EXPECT_EQ(refusal_of_features("\ngp_counters", "\nsp_counters 1 1 1 1 1\ngp_counters"),
-            "table of models: there is no feature sp_counters");
+            "table of models: row sp_counters is no feature");
   EXPECT_EQ(refusal_of_features("streamlined", "sudden"),
             "table of models: freeze of naples is 'sudden', expected legacy or streamlined");
   EXPECT_EQ(refusal_of_features(" 0x3F ", " 0x3G "),
@@ -136,6 +138,43 @@ TEST(FeatureTable, SetsTheMembersThatItsRowsName) {
   EXPECT_EQ(naples.rdpmc, RdpmcEncoding::plain);
   EXPECT_FALSE(naples.has_x2apic);
   EXPECT_EQ(naples.xss, 0u) << "-: as a CpuModel to which nothing was added";
+}
+
+/// Zen with one text in its table instead of another.
+costs::MeasuredCore zen_with(std::string_view old, std::string_view instead) {
+  std::string text(instruction_costs::zen);
+  text.replace(text.find(old), old.size(), instead);
+  return read_costs(read_table(text), "naples");
+}
+std::string refusal_of_costs(std::string_view old, std::string_view instead) {
+  return refusal([&] { (void)zen_with(old, instead); });
+}
+
+TEST(CostTable, NeedsPortsAndFormsThatThereAre) {
+  EXPECT_EQ(refusal_of_costs("ports.alu", "ports.alu"), "");
+  EXPECT_EQ(refusal_of_costs("ports.alu", "# "), "table of models: naples ... lacks row ports.alu");
+  EXPECT_EQ(refusal_of_costs("\nadc ", "\nadx "), "table of models: row adx is no instruction form");
+  EXPECT_EQ(refusal_of_costs(" 16,17 ", " 16,31 "),
+            "table of models: ports.vector_load of naples is '16,31', expected ports of 0 to 29");
+  EXPECT_EQ(refusal_of_costs(" 121/121.5/68 ", " 121 "),
+            "table of models: cpuid of naples is '121', expected two to five numbers with / between");
+  EXPECT_EQ(refusal_of_costs(" 121/121.5/68 ", " 121/x "),
+            "table of models: cpuid of naples is '121/x', expected numbers");
+  EXPECT_EQ(refusal_of_costs(" 121/121.5/68 ", " 121/121.5/300 "),
+            "table of models: cpuid of naples is '121/121.5/300', expected small numbers");
+}
+
+TEST(CostTable, TellsWhatWasMeasured) {
+  const costs::MeasuredCore zen = zen_with(" 121/121.5/68 ", " 121/121.5/68/2/1 ");
+  EXPECT_EQ(zen.ports.load, 0b11'0000u);
+  const auto cpuid = std::ranges::find(zen.forms, InstructionForm::cpuid, &costs::MeasuredCost::form);
+  ASSERT_NE(cpuid, zen.forms.end());
+  EXPECT_EQ(cpuid->latency, 121);
+  EXPECT_EQ(cpuid->throughput, 121.5);
+  EXPECT_EQ(cpuid->uops, 68);
+  EXPECT_EQ(cpuid->port_uops, 2);
+  EXPECT_EQ(cpuid->early, 1);
+  EXPECT_EQ(std::ranges::count(zen.forms, InstructionForm::add_512, &costs::MeasuredCost::form), 0) << "-";
 }
 
 }  // namespace

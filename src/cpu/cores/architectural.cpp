@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "architectural_rows.h"
 #include "cores.h"
-#include "cpu/costs/costs.h"
 
 namespace pmusim::cores::architectural {
 
@@ -11,7 +10,7 @@ constexpr auto table = join(architectural_rows, reference_cycles);
 constexpr Preset presets[] = {
     // The first architectural PMU: two counters, no global registers, no fixed counters, no LBR that
     // drivers use.
-    {"yonah", "Yonah (Core Solo, Core Duo)", "ix86arch", costs::yonah},
+    {"yonah", "Yonah (Core Solo, Core Duo)", "ix86arch", "yonah"},
 };
 
 constinit const CoreFacts facts{

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "gracemont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -20,7 +19,7 @@ constexpr ProductName names[] = {{"novalake", "arcticwolf"}};
 
 constexpr Preset presets[] = {
     // The E core of Nova Lake; what no dump has shown yet follows Darkmont.
-    {"arcticwolf", "Arctic Wolf (Nova Lake E core)", "", costs::skymont},
+    {"arcticwolf", "Arctic Wolf (Nova Lake E core)", "", "skymont"},
 };
 
 constinit const CoreFacts facts{

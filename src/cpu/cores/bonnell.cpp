@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "early_atom_family.h"
 #include "shared/shared.h"
 
@@ -35,7 +34,7 @@ constexpr Product products[] = {{6, 0x1C}, {6, 0x26}, {6, 0x27}, {6, 0x35}, {6, 
 constexpr Preset presets[] = {
     // The first Atom: two counters of 40 bits. Leaf 0AH of the later steppings (Pineview) is the one given
     // here.
-    {"bonnell", "Bonnell", "atom", costs::bonnell},
+    {"bonnell", "Bonnell", "atom", "bonnell"},
 };
 
 constinit const CoreFacts facts{

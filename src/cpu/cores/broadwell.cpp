@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "haswell_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -15,7 +14,7 @@ constexpr auto table = join(haswell_events, mispredicted_returns, broadwell_fp_a
 constexpr Product products[] = {{6, 0x3D}, {6, 0x47}, {6, 0x4F}, {6, 0x56}};
 
 constexpr Preset presets[] = {
-    {"broadwell", "Broadwell", "bdw", costs::broadwell},
+    {"broadwell", "Broadwell", "bdw", "broadwell"},
 };
 
 /// Local memory has another bit than Haswell's.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core_events.h"
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "shared/shared.h"
 
 namespace pmusim::cores::core2 {
@@ -47,8 +46,8 @@ constexpr PebsEvent pebs_events[] = {{0xC0, 0x00}, {0xC1, 0xFE}, {0xC5, 0x00}, {
 constexpr Product products[] = {{6, 0x0F, PebsErrata::unusable}, {6, 0x16}, {6, 0x17}, {6, 0x1D}};
 
 constexpr Preset presets[] = {
-    {"core2", "Core 2 (Merom)", "core", costs::core2},
-    {"penryn", "Core 2 (Penryn)", "core", costs::penryn},
+    {"core2", "Core 2 (Merom)", "core", "core2"},
+    {"penryn", "Core 2 (Penryn)", "core", "penryn"},
 };
 
 constinit const CoreFacts facts{

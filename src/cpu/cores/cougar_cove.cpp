@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "golden_cove_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -14,7 +13,7 @@ constexpr ProductName names[] = {{"pantherlake", "cougarcove"}};
 
 constexpr Preset presets[] = {
     // Architectural PEBS: the P core of Panther Lake.
-    {"cougarcove", "Cougar Cove (Panther Lake P core)", "", costs::lion_cove},
+    {"cougarcove", "Cougar Cove (Panther Lake P core)", "", "lioncove"},
 };
 
 constinit const CoreFacts facts{

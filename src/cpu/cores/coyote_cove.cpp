@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "golden_cove_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -14,7 +13,7 @@ constexpr ProductName names[] = {{"novalake", "coyotecove"}};
 
 constexpr Preset presets[] = {
     // The P core of Nova Lake; what no dump has shown yet follows Panther Cove.
-    {"coyotecove", "Coyote Cove (Nova Lake P core)", "", costs::lion_cove},
+    {"coyotecove", "Coyote Cove (Nova Lake P core)", "", "lioncove"},
 };
 
 constinit const CoreFacts facts{

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "gracemont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -35,10 +34,10 @@ constexpr ProductName names[] = {{"meteorlake", "crestmont"}, {"grandridge", "si
 
 constexpr Preset presets[] = {
     // The E core of Meteor Lake; leaf 0AH happens to describe it in full.
-    {"crestmont", "Crestmont (Meteor Lake E core)", "", costs::crestmont},
+    {"crestmont", "Crestmont (Meteor Lake E core)", "", "crestmont"},
     // Crestmont as in Sierra Forest: eight counters, leaf 23H, branch counters in the LBR. No dump seen;
     // follows Meteor Lake's E core in the rest.
-    {"sierraforest", "Sierra Forest (Crestmont)", "", costs::crestmont},
+    {"sierraforest", "Sierra Forest (Crestmont)", "", "crestmont"},
 };
 
 constexpr LastLevelEvents last_level_rows[] = {{.event = 0x01B7,

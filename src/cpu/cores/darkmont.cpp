@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "gracemont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -15,9 +14,9 @@ constexpr ProductName names[] = {{"pantherlake", "darkmont"}};
 
 constexpr Preset presets[] = {
     // Architectural PEBS beside ACR: the E core of Panther Lake.
-    {"darkmont", "Darkmont (Panther Lake E core)", "", costs::skymont},
+    {"darkmont", "Darkmont (Panther Lake E core)", "", "skymont"},
     // Darkmont alone, so that leaf 0AH describes it; no dump seen.
-    {"clearwaterforest", "Clearwater Forest (Darkmont)", "", costs::skymont},
+    {"clearwaterforest", "Clearwater Forest (Darkmont)", "", "skymont"},
 };
 
 constexpr u32 servers[] = {0xDD};

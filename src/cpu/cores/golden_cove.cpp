@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "golden_cove_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -21,10 +20,10 @@ constexpr Preset presets[] = {
     // Golden Cove as the P core of Alder Lake: leaf 0AH shows what it shares with Gracemont. So does
     // PERF_CAPABILITIES, but for metrics: the erratum that clears its bit 15 is of Raptor Lake and Meteor
     // Lake (RPL018), and Linux 7.3 takes it as it reads here.
-    {"goldencove", "Golden Cove (Alder Lake P core)", "spr", costs::golden_cove},
+    {"goldencove", "Golden Cove (Alder Lake P core)", "spr", "goldencove"},
     // Sapphire Rapids: Golden Cove with architectural LBR and all eight bytes of PERF_METRICS.
-    {"sapphirerapids", "Sapphire Rapids", "spr", costs::golden_cove},
-    {"emeraldrapids", "Emerald Rapids", "spr", costs::golden_cove},
+    {"sapphirerapids", "Sapphire Rapids", "spr", "goldencove"},
+    {"emeraldrapids", "Emerald Rapids", "spr", "goldencove"},
 };
 
 constexpr u32 servers[] = {0x8F, 0xCF};

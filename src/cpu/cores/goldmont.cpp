@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "goldmont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -31,7 +30,7 @@ constexpr Product products[] = {{6, 0x5C}, {6, 0x5F}};
 constexpr Preset presets[] = {
     // Four counters of 48 bits, streamlined freeze, 32 LBR records with the cycle count in TO; PEBS on
     // counter 0.
-    {"goldmont", "Goldmont", "glm", costs::goldmont},
+    {"goldmont", "Goldmont", "glm", "goldmont"},
 };
 
 constinit const CoreFacts facts{

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "goldmont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -33,7 +32,7 @@ constexpr Product products[] = {{6, 0x7A}};
 
 constexpr Preset presets[] = {
     // PEBS on every counter, fixed ones included.
-    {"goldmont-plus", "Goldmont Plus", "glm", costs::goldmont_plus},
+    {"goldmont-plus", "Goldmont Plus", "glm", "goldmont-plus"},
 };
 
 constinit const CoreFacts facts{

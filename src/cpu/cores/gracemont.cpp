@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "gracemont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -34,7 +33,7 @@ constexpr ProductName names[] = {{"alderlake", "gracemont"}, {"raptorlake", "gra
 constexpr Preset presets[] = {
     // Six counters, architectural LBR, load and store latency on an Atom. As in Alder Lake-N, which has no
     // P core.
-    {"gracemont", "Gracemont (Alder Lake-N)", "", costs::gracemont},
+    {"gracemont", "Gracemont (Alder Lake-N)", "", "gracemont"},
 };
 
 constexpr LastLevelEvents last_level_rows[] = {{.event = 0x01B7,

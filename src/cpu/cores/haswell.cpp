@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "haswell_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -16,7 +15,7 @@ constexpr Product products[] = {{6, 0x3C}, {6, 0x3F}, {6, 0x45}, {6, 0x46}};
 constexpr Preset presets[] = {
     // TSX and its counter filters, an LBR call stack, records with the IP of the sampled instruction
     // itself.
-    {"haswell", "Haswell", "hsw", costs::haswell},
+    {"haswell", "Haswell", "hsw", "haswell"},
 };
 
 constinit const CoreFacts facts{

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "shared/shared.h"
@@ -42,10 +41,10 @@ constexpr ProductName names[] = {{"lakefield", "icelake"}};
 constexpr Preset presets[] = {
     // Sunny Cove: eight counters per logical processor, TOPDOWN.SLOTS in fixed counter 3, PERF_METRICS,
     // adaptive PEBS on every counter.
-    {"icelake", "Ice Lake", "icl", costs::icelake},
-    {"icelake-server", "Ice Lake server", "icx", costs::icelake_server},
-    {"tigerlake", "Tiger Lake", "icl", costs::tigerlake},
-    {"rocketlake", "Rocket Lake", "icl", costs::rocketlake},
+    {"icelake", "Ice Lake", "icl", "icelake"},
+    {"icelake-server", "Ice Lake server", "icx", "icelake-server"},
+    {"tigerlake", "Tiger Lake", "icl", "tigerlake"},
+    {"rocketlake", "Rocket Lake", "icl", "rocketlake"},
 };
 
 constexpr u32 servers[] = {0x6A, 0x6C};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "sandy_bridge_family.h"
@@ -28,7 +27,7 @@ constexpr auto cache = changed(sandy_bridge_cache, {dtlb, read, miss, 0x8108});
 constexpr Product products[] = {{6, 0x3A}, {6, 0x3E}};
 
 constexpr Preset presets[] = {
-    {"ivybridge", "Ivy Bridge", "ivb", costs::ivybridge},
+    {"ivybridge", "Ivy Bridge", "ivb", "ivybridge"},
 };
 
 constinit const CoreFacts facts{

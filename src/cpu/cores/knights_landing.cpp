@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "early_atom_family.h"
 #include "off_core_layouts.h"
 #include "shared/shared.h"
@@ -30,7 +29,7 @@ constexpr auto table = join(architectural_rows, reference_cycles, early_atom, go
 constexpr Product products[] = {{6, 0x57}, {6, 0x85}};
 
 constexpr Preset presets[] = {
-    {"knightslanding", "Knights Landing", "knl", costs::knights_landing},
+    {"knightslanding", "Knights Landing", "knl", "knightslanding"},
 };
 
 constinit const CoreFacts facts{

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "golden_cove_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -16,10 +15,10 @@ constexpr ProductName names[] = {
 constexpr Preset presets[] = {
     // Ten counters, perfmon version 6, records of format 6, branch counters in the LBR: the P core of
     // Lunar Lake.
-    {"lioncove", "Lion Cove (Lunar Lake P core)", "", costs::lion_cove},
+    {"lioncove", "Lion Cove (Lunar Lake P core)", "", "lioncove"},
     // Arrow Lake-H carries low-power Crestmonts, so that its Lion Cove reports version 5 and writes format
     // 5.
-    {"arrowlake-h", "Lion Cove (Arrow Lake-H P core)", "", costs::lion_cove},
+    {"arrowlake-h", "Lion Cove (Arrow Lake-H P core)", "", "lioncove"},
 };
 
 constexpr u32 lunar_lake[] = {0xBD};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "nehalem_family.h"
 #include "off_core_layouts.h"
@@ -37,7 +36,7 @@ constexpr Product products[] = {{6, 0x1A}, {6, 0x1E}, {6, 0x1F}, {6, 0x2E}};
 constexpr Preset presets[] = {
     // Four counters per hardware thread, PEBS on all of them with load latency, 16 LBR records and a
     // filter.
-    {"nehalem", "Nehalem", "nhm", costs::nehalem},
+    {"nehalem", "Nehalem", "nhm", "nehalem"},
 };
 
 constinit const CoreFacts facts{

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "golden_cove_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -13,7 +12,7 @@ constexpr Product products[] = {{19, 0x01}};
 
 constexpr Preset presets[] = {
     // Panther Cove, no hybrid: ACR on P cores, off-module response registers. Counter sets are inferred.
-    {"diamondrapids", "Diamond Rapids (Panther Cove)", "", costs::lion_cove},
+    {"diamondrapids", "Diamond Rapids (Panther Cove)", "", "lioncove"},
 };
 
 constinit const CoreFacts facts{

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "golden_cove_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -17,9 +16,9 @@ constexpr ProductName names[] = {{"meteorlake", "redwoodcove"}};
 
 constexpr Preset presets[] = {
     // Redwood Cove as the P core of Meteor Lake.
-    {"redwoodcove", "Redwood Cove (Meteor Lake P core)", "spr", costs::redwood_cove},
+    {"redwoodcove", "Redwood Cove (Meteor Lake P core)", "spr", "redwoodcove"},
     // Redwood Cove of Granite Rapids: leaf 23H, retire latency in PEBS records.
-    {"graniterapids", "Granite Rapids", "spr", costs::redwood_cove},
+    {"graniterapids", "Granite Rapids", "spr", "redwoodcove"},
 };
 
 constexpr u32 servers[] = {0xAD, 0xAE};

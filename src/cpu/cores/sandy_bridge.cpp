@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "sandy_bridge_family.h"
@@ -26,7 +25,7 @@ constexpr Product products[] = {{6, 0x2A}, {6, 0x2D}};
 constexpr Preset presets[] = {
     // Full-width counter writes, off-core filters for two events, precise stores on counter 3. Eight
     // counters per core, which hyper-threading (on here) splits into four and four.
-    {"sandybridge", "Sandy Bridge", "snb", costs::sandybridge},
+    {"sandybridge", "Sandy Bridge", "snb", "sandybridge"},
 };
 
 constinit const CoreFacts facts{

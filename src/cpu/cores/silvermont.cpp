@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "early_atom_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -30,7 +29,7 @@ constexpr Product products[] = {{6, 0x37}, {6, 0x4A}, {6, 0x4D}, {6, 0x5A}, {6, 
 constexpr ProductName names[] = {{"airmont", "silvermont"}};
 
 constexpr Preset presets[] = {
-    {"silvermont", "Silvermont", "slm", costs::silvermont},
+    {"silvermont", "Silvermont", "slm", "silvermont"},
 };
 
 constinit const CoreFacts facts{

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "shared/shared.h"
@@ -18,8 +17,8 @@ constexpr ProductName names[] = {
 constexpr Preset presets[] = {
     // Streamlined freeze, 32 LBR records with cycle counts, PEBS records with a time stamp, front-end
     // events.
-    {"skylake", "Skylake", "skl", costs::skylake},
-    {"cannonlake", "Cannon Lake", "skl", costs::cannonlake},
+    {"skylake", "Skylake", "skl", "skylake"},
+    {"cannonlake", "Cannon Lake", "skl", "cannonlake"},
 };
 
 constinit const CoreFacts facts{

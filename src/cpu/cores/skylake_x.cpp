@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "shared/shared.h"
@@ -16,8 +15,8 @@ constexpr Product products[] = {{6, 0x55}};
 constexpr ProductName names[] = {{"cooperlake", "cascadelake"}};
 
 constexpr Preset presets[] = {
-    {"skylake-x", "Skylake-X, Skylake-SP", "skx", costs::skylake_x},
-    {"cascadelake", "Cascade Lake", "clx", costs::cascadelake},
+    {"skylake-x", "Skylake-X, Skylake-SP", "skx", "skylake-x"},
+    {"cascadelake", "Cascade Lake", "clx", "cascadelake"},
 };
 
 constinit const CoreFacts facts{

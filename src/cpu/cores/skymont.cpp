@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "gracemont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -27,9 +26,9 @@ constexpr ProductName names[] = {
 constexpr Preset presets[] = {
     // Perfmon version 6, a gap in the fixed counters (top-down on 4 to 6, no SLOTS), auto counter reload:
     // the E core of Lunar Lake.
-    {"skymont", "Skymont (Lunar Lake E core)", "", costs::skymont},
+    {"skymont", "Skymont (Lunar Lake E core)", "", "skymont"},
     // Skymont in Arrow Lake-H, whose leaf 0AH says version 5 for the sake of its low-power Crestmonts.
-    {"arrowlake-h-atom", "Skymont (Arrow Lake-H E core)", "", costs::skymont},
+    {"arrowlake-h-atom", "Skymont (Arrow Lake-H E core)", "", "skymont"},
 };
 
 constexpr LastLevelEvents last_level_rows[] = {{.event = 0x01B7,

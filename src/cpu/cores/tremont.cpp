@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "goldmont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -47,7 +46,7 @@ constexpr ProductName names[] = {{"lakefield", "tremont"}};
 
 constexpr Preset presets[] = {
     // Adaptive PEBS on an Atom, also into a PT stream.
-    {"tremont", "Tremont", "tmt", costs::tremont},
+    {"tremont", "Tremont", "tmt", "tremont"},
 };
 
 constinit const CoreFacts facts{

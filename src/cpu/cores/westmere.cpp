@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "nehalem_family.h"
 #include "off_core_layouts.h"
@@ -35,7 +34,7 @@ constexpr std::array cache{
 constexpr Product products[] = {{6, 0x25}, {6, 0x2C}, {6, 0x2F}};
 
 constexpr Preset presets[] = {
-    {"westmere", "Westmere", "wsm", costs::westmere},
+    {"westmere", "Westmere", "wsm", "westmere"},
 };
 
 constinit const CoreFacts facts{

@@ -8,7 +8,7 @@ constexpr auto events =
 constexpr Product products[] = {{0x17, 0x01}};
 
 constexpr Preset presets[] = {
-    {"naples", "Zen (Naples)", "", costs::zen1},
+    {"naples", "Zen (Naples)", "", "naples"},
 };
 
 constinit const CoreFacts facts{

@@ -8,8 +8,8 @@ constexpr auto events = event_rows::join(zen::common_events, zen::flops_by_kind,
 constexpr Product products[] = {{0x17, 0x31}, {0x17, 0x60}};
 
 constexpr Preset presets[] = {
-    {"rome", "Zen 2 (Rome)", "", costs::zen2},
-    {"renoir", "Zen 2 (Renoir)", "", costs::zen2},
+    {"rome", "Zen 2 (Rome)", "", "rome"},
+    {"renoir", "Zen 2 (Renoir)", "", "rome"},
 };
 
 constinit const CoreFacts facts{

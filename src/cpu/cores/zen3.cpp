@@ -8,8 +8,8 @@ constexpr auto events = event_rows::join(zen::common_events, zen::flops_by_kind,
 constexpr Product products[] = {{0x19, 0x01}, {0x19, 0x21}};
 
 constexpr Preset presets[] = {
-    {"milan", "Zen 3 (Milan)", "", costs::zen3},
-    {"vermeer", "Zen 3 (Vermeer)", "", costs::zen3},
+    {"milan", "Zen 3 (Milan)", "", "milan"},
+    {"vermeer", "Zen 3 (Vermeer)", "", "milan"},
 };
 
 constinit const CoreFacts facts{

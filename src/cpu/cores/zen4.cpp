@@ -8,11 +8,11 @@ constexpr auto events = event_rows::join(zen::common_events, zen::flops_by_kind,
 constexpr Product products[] = {{0x19, 0x11}, {0x19, 0x61}, {0x19, 0xA0}};
 
 constexpr Preset presets[] = {
-    {"genoa", "Zen 4 (Genoa)", "", costs::zen4},
-    {"raphael", "Zen 4 (Raphael)", "", costs::zen4},
+    {"genoa", "Zen 4 (Genoa)", "", "genoa"},
+    {"raphael", "Zen 4 (Raphael)", "", "genoa"},
     // Firmware of the first parts has the LBR stack without freezing on PMI.
-    {"raphael-early", "Zen 4 (Raphael, early firmware)", "", costs::zen4},
-    {"bergamo", "Zen 4c (Bergamo)", "", costs::zen4},
+    {"raphael-early", "Zen 4 (Raphael, early firmware)", "", "genoa"},
+    {"bergamo", "Zen 4c (Bergamo)", "", "genoa"},
 };
 
 constinit const CoreFacts facts{

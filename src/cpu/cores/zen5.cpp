@@ -8,9 +8,9 @@ constexpr auto events = event_rows::join(zen::common_events, zen::flops_by_kind,
 constexpr Product products[] = {{0x1A, 0x02}, {0x1A, 0x44}, {0x1A, 0x24}};
 
 constexpr Preset presets[] = {
-    {"turin", "Zen 5 (Turin)", "", costs::zen5},
-    {"granite-ridge", "Zen 5 (Granite Ridge)", "", costs::zen5},
-    {"strix", "Zen 5 (Strix)", "", costs::zen5},
+    {"turin", "Zen 5 (Turin)", "", "turin"},
+    {"granite-ridge", "Zen 5 (Granite Ridge)", "", "turin"},
+    {"strix", "Zen 5 (Strix)", "", "turin"},
 };
 
 constinit const CoreFacts facts{

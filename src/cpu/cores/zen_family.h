@@ -3,7 +3,6 @@
 #define PMUSIM_SRC_CPU_CORES_ZEN_FAMILY_H
 
 #include "cores.h"
-#include "cpu/costs/costs.h"
 #include "event_rows.h"
 
 /// The events that AMD's Zen cores count.

@@ -166,12 +166,10 @@ constexpr Shape shapes[] = {
     on(Form::zero_all, &R::vector, 1, 20),
 };
 
-const MeasuredCost* find_measured(std::span<const MeasuredCosts> tables, Form form) {
-  for (const MeasuredCosts measured : tables) {
-    const auto found = std::ranges::find(measured, form, &MeasuredCost::form);
-    if (found != measured.end()) return &*found;
-  }
-  return relative_of(form) == form ? nullptr : find_measured(tables, relative_of(form));
+const MeasuredCost* find_measured(const std::vector<MeasuredCost>& forms, Form form) {
+  const auto found = std::ranges::find(forms, form, &MeasuredCost::form);
+  if (found != forms.end()) return &*found;
+  return relative_of(form) == form ? nullptr : find_measured(forms, relative_of(form));
 }
 
 bool divides(Form form) {
@@ -251,32 +249,21 @@ InstructionForm relative_of(InstructionForm form) {
   return shape == std::end(shapes) ? form : shape->relative;
 }
 
-InstructionCosts make_costs(MeasuredCosts measured, const PortRoles& ports, WideDivision division) {
-  return make_costs(std::span(&measured, 1), ports, division);
-}
-
-InstructionCosts make_costs(std::span<const MeasuredCosts> tables, const PortRoles& ports,
-                            WideDivision division) {
+InstructionCosts make_costs(const MeasuredCore& core) {
   InstructionCosts costs;
-  costs.load_ports = ports.load;
-  costs.store_address_ports = ports.store_address;
-  costs.store_data_ports = ports.store_data;
-  costs.read_modify_write_uops = ports.read_modify_write_uops;
+  costs.load_ports = core.ports.load;
+  costs.store_address_ports = core.ports.store_address;
+  costs.store_data_ports = core.ports.store_data;
+  costs.read_modify_write_uops = core.ports.read_modify_write_uops;
   for (const Shape& shape : shapes)
     costs.by_form[static_cast<unsigned>(shape.form)] =
-        cost_of(shape, find_measured(tables, shape.form), ports);
+        cost_of(shape, find_measured(core.forms, shape.form), core.ports);
   for (const Form form : {Form::div_64, Form::idiv_64})
-    if (division.small_quotient_cycles != 0 && costs.of(form).uses[1].ports != 0)
-      shorten_division(costs.by_form[static_cast<unsigned>(form)], division);
+    if (core.division.small_quotient_cycles != 0 && costs.of(form).uses[1].ports != 0)
+      shorten_division(costs.by_form[static_cast<unsigned>(form)], core.division);
   for (const Form form : {Form::gather_single_256, Form::gather_128, Form::gather_256, Form::gather_quad_256})
     leave_out_load(costs.by_form[static_cast<unsigned>(form)]);
   return costs;
 }
 
 }  // namespace pmusim::costs
-
-namespace pmusim {
-
-const InstructionCosts& default_instruction_costs() { return costs::skylake(); }
-
-}  // namespace pmusim

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cpu/tables/features.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <charconv>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -221,10 +217,9 @@ std::optional<u64> value_of(const Feature& feature, std::string_view text) {
 }
 
 std::string expected_of(const Feature& feature) {
-  if (feature.words.empty()) return "a number";
-  std::vector<std::string_view> words;
-  for (const Word& each : feature.words) words.push_back(each.text);
-  return fmt::format("{}", fmt::join(words, " or "));
+  std::string words;
+  for (const Word& each : feature.words) words.append(words.empty() ? "" : " or ").append(each.text);
+  return words.empty() ? "a number" : words;
 }
 
 void set_feature(CpuModel& model, const Feature& feature, const Cell& cell) {
@@ -234,18 +229,10 @@ void set_feature(CpuModel& model, const Feature& feature, const Cell& cell) {
   if (!feature.set(model, *value)) refuse_cell(feature.name, model.name, cell.word, "a number of its width");
 }
 
-const Row& row_of(const Feature& feature, const TextTable& table) {
-  const auto row = std::ranges::find(table.rows, feature.name, &Row::name);
-  if (row == table.rows.end())
-    throw std::logic_error(
-        fmt::format("table of models: {} ... lacks row {}", table.columns.front(), feature.name));
-  return *row;
-}
-
 void expect_features_alone(std::span<const Feature> features, const TextTable& table) {
   for (const Row& row : table.rows)
     if (std::ranges::find(features, row.name, &Feature::name) == features.end())
-      throw std::logic_error(fmt::format("table of models: there is no feature {}", row.name));
+      refuse_row(row.name, "feature");
 }
 
 struct FeatureTable {
@@ -271,7 +258,7 @@ void set_features(CpuModel& model, const TextTable& table) {
   const std::span<const Feature> features = features_of(model.vendor);
   expect_features_alone(features, table);
   const std::size_t column = column_of(table, model.name);
-  for (const Feature& each : features) set_feature(model, each, row_of(each, table).cells[column]);
+  for (const Feature& each : features) set_feature(model, each, row_of(table, each.name).cells[column]);
 }
 
 void set_features(CpuModel& model) {
@@ -279,7 +266,7 @@ void set_features(CpuModel& model) {
   const auto found = std::ranges::find_if(all, [&](const FeatureTable& each) {
     return std::ranges::find(each.table.columns, model.name) != each.table.columns.end();
   });
-  if (found == all.end()) throw std::logic_error(fmt::format("table of models: no column {}", model.name));
+  if (found == all.end()) refuse_row(model.name, "column");
   model.vendor = found->vendor;
   set_features(model, found->table);
 }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cpu/tables/parameters.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <stdexcept>
 
 #include "cpu/parameter_values.h"
 #include "cpu/tables/parameters/bonnell_to_tremont.h"
@@ -59,8 +56,7 @@ CoreNumber number_of_row(std::string_view name) {
   const auto cache = std::ranges::find(cache_rows, name, &CacheRow::name);
   if (cache != std::end(cache_rows)) return {.name = cache->name, .cache = cache->member};
   const auto parameter = std::ranges::find(core_parameters(), name, &CoreParameter::name);
-  if (parameter == core_parameters().end())
-    throw std::logic_error(fmt::format("table of models: there is no core parameter {}", name));
+  if (parameter == core_parameters().end()) refuse_row(name, "core parameter");
   return {.name = parameter->name, .parameter = &*parameter};
 }
 
@@ -84,18 +80,11 @@ CoreNumber number_of_cell(const CoreNumber& row, const Cell& cell, std::string_v
   return number;
 }
 
-void expect_all_parameters(const TextTable& table) {
-  for (const CoreParameter& parameter : core_parameters())
-    if (std::ranges::find(table.rows, parameter.listed_as, &Row::name) == table.rows.end())
-      throw std::logic_error(
-          fmt::format("table of models: {} ... lacks row {}", table.columns.front(), parameter.listed_as));
-}
-
 }  // namespace
 
 void add_numbers(NumbersByModel& numbers, std::string_view text) {
   const TextTable table = read_table(text);
-  expect_all_parameters(table);
+  for (const CoreParameter& parameter : core_parameters()) (void)row_of(table, parameter.listed_as);
   for (const Row& row : table.rows) {
     const CoreNumber common = number_of_row(row.name);
     for (std::size_t n = 0; n < table.columns.size(); ++n)

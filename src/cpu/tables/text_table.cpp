@@ -60,6 +60,17 @@ std::size_t column_of(const TextTable& table, std::string_view name) {
   return static_cast<std::size_t>(column - table.columns.begin());
 }
 
+const Row& row_of(const TextTable& table, std::string_view name) {
+  const auto row = std::ranges::find(table.rows, name, &Row::name);
+  if (row == table.rows.end())
+    throw std::logic_error(fmt::format("table of models: {} ... lacks row {}", table.columns.front(), name));
+  return *row;
+}
+
+void refuse_row(std::string_view row, std::string_view expected) {
+  throw std::logic_error(fmt::format("table of models: row {} is no {}", row, expected));
+}
+
 void refuse_cell(std::string_view row, std::string_view column, std::string_view word,
                  std::string_view expected) {
   throw std::logic_error(

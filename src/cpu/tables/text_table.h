@@ -34,10 +34,13 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 /// Throws std::logic_error where a row has not a cell for each column, or a name that a row before it has.
 TextTable read_table(std::string_view text);
 
-/// The place of a column. Throws std::logic_error where there is none of that name.
+/// Throw std::logic_error where there is none of that name.
 std::size_t column_of(const TextTable& table, std::string_view name);
+const Row& row_of(const TextTable& table, std::string_view name);
 
-/// What every reader of tables says of a cell that it cannot read.
+/// What readers throw std::logic_error with: a row that is none of what the table has, a cell that they
+/// cannot read.
+[[noreturn]] void refuse_row(std::string_view row, std::string_view expected);
 [[noreturn]] void refuse_cell(std::string_view row, std::string_view column, std::string_view word,
                               std::string_view expected);
 

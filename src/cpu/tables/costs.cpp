@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "cpu/tables/costs.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "cpu/tables/costs/bonnell_to_tremont.h"
+#include "cpu/tables/costs/goldencove_to_lioncove.h"
+#include "cpu/tables/costs/gracemont_to_skymont.h"
+#include "cpu/tables/costs/skylake_to_rocketlake.h"
+#include "cpu/tables/costs/yonah_to_broadwell.h"
+#include "cpu/tables/costs/zen.h"
+
+namespace pmusim::tables {
+namespace {
+
+using costs::MeasuredCore;
+using costs::MeasuredCost;
+using costs::PortRoles;
+
+/// How an enumerator is spelled, as compilers say of a function that has it for a parameter.
+template <auto form>
+constexpr std::string_view spelling_of() {
+  constexpr std::string_view function = __PRETTY_FUNCTION__, before = "InstructionForm::";
+  const std::size_t begin = function.find(before) + before.size();
+  return function.substr(begin, function.find_first_of(";]", begin) - begin);
+}
+
+template <std::size_t... forms>
+constexpr std::array<std::string_view, sizeof...(forms)> spellings(std::index_sequence<forms...>) {
+  return {spelling_of<static_cast<InstructionForm>(forms)>()...};
+}
+constexpr std::array form_names = spellings(std::make_index_sequence<instruction_forms>());
+
+struct PortRow {
+  std::string_view name;
+  PortMask PortRoles::*member;
+};
+constexpr PortRow port_rows[] = {
+    {"ports.alu", &PortRoles::alu},
+    {"ports.shift", &PortRoles::shift},
+    {"ports.condition", &PortRoles::condition},
+    {"ports.multiply", &PortRoles::multiply},
+    {"ports.branch", &PortRoles::branch},
+    {"ports.taken_branch", &PortRoles::taken_branch},
+    {"ports.lea", &PortRoles::lea},
+    {"ports.lea_three", &PortRoles::lea_three},
+    {"ports.scan", &PortRoles::scan},
+    {"ports.load", &PortRoles::load},
+    {"ports.vector_load", &PortRoles::vector_load},
+    {"ports.store_address", &PortRoles::store_address},
+    {"ports.store_data", &PortRoles::store_data},
+    {"ports.fp_add", &PortRoles::fp_add},
+    {"ports.fp_multiply", &PortRoles::fp_multiply},
+    {"ports.fp_divide", &PortRoles::fp_divide},
+    {"ports.fp_compare", &PortRoles::fp_compare},
+    {"ports.vector", &PortRoles::vector},
+    {"ports.logic", &PortRoles::logic},
+    {"ports.shuffle", &PortRoles::shuffle},
+    {"ports.lanes", &PortRoles::lanes},
+    {"ports.vector_multiply", &PortRoles::vector_multiply},
+    {"ports.vector_shift", &PortRoles::vector_shift},
+    {"ports.to_vector", &PortRoles::to_vector},
+    {"ports.from_vector", &PortRoles::from_vector},
+    {"ports.convert", &PortRoles::convert},
+    {"ports.convert_precision", &PortRoles::convert_precision},
+    {"ports.encryption", &PortRoles::encryption},
+};
+
+/// Where a cell stands, for what is said of one that cannot be read.
+struct Place {
+  std::string_view row, column, word;
+  [[noreturn]] void refuse(std::string_view expected) const { refuse_cell(row, column, word, expected); }
+};
+
+double decimal(std::string_view text, const Place& place) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stopped != end || value < 0) place.refuse("numbers");
+  return value;
+}
+
+u8 small_number(std::string_view text, const Place& place) {
+  const double value = decimal(text, place);
+  if (value > 255 || value != static_cast<u8>(value)) place.refuse("small numbers");
+  return static_cast<u8>(value);
+}
+
+static_assert(divider_port == 30);
+
+PortMask ports_of(const Place& place) {
+  PortMask mask = 0;
+  if (place.word == nothing) return mask;
+  for (const std::string_view number : split(place.word, ',')) {
+    const u8 port = small_number(number, place);
+    if (port >= divider_port) place.refuse("ports of 0 to 29");
+    mask |= PortMask{1} << port;
+  }
+  return mask;
+}
+
+MeasuredCost cost_of_form(InstructionForm form, const Place& place) {
+  const std::vector<std::string_view> parts = split(place.word, '/');
+  if (parts.size() < 2 || parts.size() > 5) place.refuse("two to five numbers with / between");
+  MeasuredCost cost{
+      .form = form, .latency = decimal(parts[0], place), .throughput = decimal(parts[1], place)};
+  u8* const further[] = {&cost.uops, &cost.port_uops, &cost.early};
+  for (std::size_t n = 2; n < parts.size(); ++n) *further[n - 2] = small_number(parts[n], place);
+  return cost;
+}
+
+/// A row that is neither ports nor division is a form.
+void add_form(MeasuredCore& core, const Place& place) {
+  const auto name = std::ranges::find(form_names, place.row);
+  if (name == form_names.end()) refuse_row(place.row, "instruction form");
+  if (place.word != nothing)
+    core.forms.push_back(cost_of_form(static_cast<InstructionForm>(name - form_names.begin()), place));
+}
+
+double number_or_none(const Place& place) { return place.word == nothing ? 0 : decimal(place.word, place); }
+
+void add_row(MeasuredCore& core, const Place& place) {
+  const auto ports = std::ranges::find(port_rows, place.row, &PortRow::name);
+  if (ports != std::end(port_rows))
+    core.ports.*ports->member = ports_of(place);
+  else if (place.row == "read_modify_write_uops")
+    core.ports.read_modify_write_uops = small_number(place.word, place);
+  else if (place.row == "small_quotient_cycles")
+    core.division.small_quotient_cycles = number_or_none(place);
+  else if (place.row == "small_quotient_latency")
+    core.division.small_quotient_latency = number_or_none(place);
+  else
+    add_form(core, place);
+}
+
+std::map<std::string_view, InstructionCosts> all_costs() {
+  using namespace instruction_costs;
+  std::map<std::string_view, InstructionCosts> all;
+  for (const std::string_view text : {yonah_to_broadwell, skylake_to_rocketlake, goldencove_to_lioncove,
+                                      bonnell_to_tremont, gracemont_to_skymont, zen}) {
+    const TextTable table = read_table(text);
+    for (const std::string_view column : table.columns)
+      all.emplace(column, make_costs(read_costs(table, column)));
+  }
+  return all;
+}
+
+}  // namespace
+
+costs::MeasuredCore read_costs(const TextTable& table, std::string_view column) {
+  for (const PortRow& ports : port_rows) (void)row_of(table, ports.name);
+  const std::size_t n = column_of(table, column);
+  MeasuredCore core;
+  for (const Row& row : table.rows) add_row(core, {row.name, column, row.cells[n].word});
+  return core;
+}
+
+const InstructionCosts& costs_of(std::string_view column) {
+  static const std::map<std::string_view, InstructionCosts> all = all_costs();
+  return all.at(column);
+}
+
+}  // namespace pmusim::tables
+
+namespace pmusim {
+
+const InstructionCosts& default_instruction_costs() { return tables::costs_of("skylake"); }
+
+}  // namespace pmusim
