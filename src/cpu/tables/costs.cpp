@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -115,28 +116,45 @@ MeasuredCost cost_of_form(InstructionForm form, const Place& place) {
   return cost;
 }
 
-/// A row that is neither ports nor division is a form.
-void add_form(MeasuredCore& core, const Place& place) {
-  const auto name = std::ranges::find(form_names, place.row);
-  if (name == form_names.end()) refuse_row(place.row, "instruction form");
-  if (place.word != nothing)
-    core.forms.push_back(cost_of_form(static_cast<InstructionForm>(name - form_names.begin()), place));
-}
-
 double number_or_none(const Place& place) { return place.word == nothing ? 0 : decimal(place.word, place); }
 
-void add_row(MeasuredCore& core, const Place& place) {
-  const auto ports = std::ranges::find(port_rows, place.row, &PortRow::name);
+struct NumberRow {
+  std::string_view name;
+  void (*set)(MeasuredCore&, const Place&);
+};
+constexpr NumberRow number_rows[] = {
+    {"read_modify_write_uops",
+     [](MeasuredCore& core, const Place& place) {
+       core.ports.read_modify_write_uops = small_number(place.word, place);
+     }},
+    {"small_quotient_cycles",
+     [](MeasuredCore& core, const Place& place) {
+       core.division.small_quotient_cycles = number_or_none(place);
+     }},
+    {"small_quotient_latency",
+     [](MeasuredCore& core, const Place& place) {
+       core.division.small_quotient_latency = number_or_none(place);
+     }},
+};
+
+InstructionForm form_called(std::string_view row) {
+  const auto name = std::ranges::find(form_names, row);
+  if (name == form_names.end()) refuse_row(row, "instruction form");
+  return static_cast<InstructionForm>(name - form_names.begin());
+}
+
+/// What a row's cells are to a core: ports, a number, or what a form costs.
+std::function<void(MeasuredCore&, const Place&)> reader_of(std::string_view row) {
+  const auto ports = std::ranges::find(port_rows, row, &PortRow::name);
   if (ports != std::end(port_rows))
-    core.ports.*ports->member = ports_of(place);
-  else if (place.row == "read_modify_write_uops")
-    core.ports.read_modify_write_uops = small_number(place.word, place);
-  else if (place.row == "small_quotient_cycles")
-    core.division.small_quotient_cycles = number_or_none(place);
-  else if (place.row == "small_quotient_latency")
-    core.division.small_quotient_latency = number_or_none(place);
-  else
-    add_form(core, place);
+    return [member = ports->member](MeasuredCore& core, const Place& place) {
+      core.ports.*member = ports_of(place);
+    };
+  const auto number = std::ranges::find(number_rows, row, &NumberRow::name);
+  if (number != std::end(number_rows)) return number->set;
+  return [form = form_called(row)](MeasuredCore& core, const Place& place) {
+    if (place.word != nothing) core.forms.push_back(cost_of_form(form, place));
+  };
 }
 
 std::map<std::string_view, InstructionCosts> all_costs() {
@@ -145,20 +163,23 @@ std::map<std::string_view, InstructionCosts> all_costs() {
   for (const std::string_view text : {yonah_to_broadwell, skylake_to_rocketlake, goldencove_to_lioncove,
                                       bonnell_to_tremont, gracemont_to_skymont, zen}) {
     const TextTable table = read_table(text);
-    for (const std::string_view column : table.columns)
-      all.emplace(column, make_costs(read_costs(table, column)));
+    const std::vector<MeasuredCore> cores = read_costs(table);
+    for (std::size_t n = 0; n < cores.size(); ++n) all.emplace(table.columns[n], make_costs(cores[n]));
   }
   return all;
 }
 
 }  // namespace
 
-costs::MeasuredCore read_costs(const TextTable& table, std::string_view column) {
+std::vector<costs::MeasuredCore> read_costs(const TextTable& table) {
   for (const PortRow& ports : port_rows) (void)row_of(table, ports.name);
-  const std::size_t n = column_of(table, column);
-  MeasuredCore core;
-  for (const Row& row : table.rows) add_row(core, {row.name, column, row.cells[n].word});
-  return core;
+  std::vector<MeasuredCore> cores(table.columns.size());
+  for (const Row& row : table.rows) {
+    const auto read = reader_of(row.name);
+    for (std::size_t n = 0; n < cores.size(); ++n)
+      read(cores[n], {row.name, table.columns[n], row.cells[n].word});
+  }
+  return cores;
 }
 
 const InstructionCosts& costs_of(std::string_view column) {

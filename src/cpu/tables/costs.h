@@ -3,6 +3,7 @@
 #define PMUSIM_SRC_CPU_TABLES_COSTS_H
 
 #include <string_view>
+#include <vector>
 
 #include "cpu/costs/costs.h"
 #include "cpu/tables/text_table.h"
@@ -15,9 +16,9 @@
 /// `parameters.h`.
 namespace pmusim::tables {
 
-/// A column. Throws std::logic_error where a row is no form, one with ports is missing, or a cell cannot be
-/// read.
-costs::MeasuredCore read_costs(const TextTable& table, std::string_view column);
+/// The columns. Throws std::logic_error where a row is no form, one with ports is missing, or a cell cannot
+/// be read.
+std::vector<costs::MeasuredCore> read_costs(const TextTable& table);
 
 /// Throws std::out_of_range where no table has that column.
 const InstructionCosts& costs_of(std::string_view column);

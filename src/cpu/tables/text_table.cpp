@@ -28,14 +28,23 @@ Row read_row(std::string_view line, std::size_t columns) {
   return row;
 }
 
+void expect_names_once(const std::vector<Row>& rows) {
+  std::vector<std::string_view> names;
+  for (const Row& row : rows) names.push_back(row.name);
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice != names.end()) throw std::logic_error(fmt::format("table of models: two rows {}", *twice));
+}
+
 }  // namespace
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, text.find(separator));
-    if (!part.empty()) parts.push_back(part);
-    text.remove_prefix(std::min(text.size(), part.size() + 1));
+  parts.reserve(32);
+  for (std::size_t at = text.find_first_not_of(separator); at != text.npos;) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = text.find_first_not_of(separator, end);
   }
   return parts;
 }
@@ -45,11 +54,10 @@ TextTable read_table(std::string_view text) {
   std::erase_if(lines, [](std::string_view line) { return line.front() == '#'; });
   if (lines.empty()) throw std::logic_error("table of models: expected a line that names the columns");
   TextTable table{.columns = split(lines.front(), ' '), .rows = {}};
-  for (std::size_t n = 1; n < lines.size(); ++n) {
+  table.rows.reserve(lines.size());
+  for (std::size_t n = 1; n < lines.size(); ++n)
     table.rows.push_back(read_row(lines[n], table.columns.size()));
-    if (std::ranges::count(table.rows, table.rows.back().name, &Row::name) > 1)
-      throw std::logic_error(fmt::format("table of models: two rows {}", table.rows.back().name));
-  }
+  expect_names_once(table.rows);
   return table;
 }
 
