@@ -159,8 +159,9 @@ void print_one(const RegisterList& list, const CpuModel& model, const Register& 
   if (!entry.read_only) {
     fmt::print(line, "writable",
                fmt::format("{:#018x}  bits {}", entry.writable, bit_ranges(entry.writable)));
-    fmt::print(line, "reserved",
-               entry.writable == ~u64{0} ? "-" : fmt::format("{:#018x}  #GP if set", ~entry.writable));
+    const u64 dropped = entry.ignored & ~entry.writable, reserved = ~(entry.writable | entry.ignored);
+    if (dropped != 0) fmt::print(line, "dropped", fmt::format("{:#018x}", dropped));
+    fmt::print(line, "reserved", reserved == 0 ? "-" : fmt::format("{:#018x}  #GP if set", reserved));
   }
   for (const Register* other : aliases(list, entry))
     fmt::print(line, "also at", fmt::format("{:#x} {}", other->address, other->name()));
