@@ -15,6 +15,7 @@
 #   run.sh drain PROGRAM MODEL...          both drains make the same of 50,000 drawn records for each model
 #   run.sh bugs PROGRAM TRACE              comparing finds what is planted before the hardware
 #   run.sh explore PROGRAM MODEL...        a PMI at every place breaks nothing, but for what docs/linux-driver.md tells
+#   run.sh explore_amd PROGRAM             the same of AMD's driver with and without PerfMonV2
 #   run.sh newest PROGRAM                  the same of reload groups and single records, and two bugs of Linux 7.3
 set -euo pipefail
 what=$1 program=$2
@@ -80,6 +81,10 @@ case "$what" in
     done
     "$program" explore "${entries[@]}" "${@:3}"
     ! "$program" explore --entry read "${@:3}" >"$scratch/read" || fail "the race of a read is gone: say so in docs/linux-driver.md"
+    grep -q 'seed: overflow@0+1' "$scratch/read" || fail "$(cat "$scratch/read")" ;;
+  explore_amd)
+    "$program" explore --entry enable --entry disable --entry reprogram --entry tick --entry switch rome milan genoa turin
+    ! "$program" explore --entry read genoa >"$scratch/read" || fail "the race of a read is gone: say so in docs/linux-driver.md"
     grep -q 'seed: overflow@0+1' "$scratch/read" || fail "$(cat "$scratch/read")" ;;
   newest)
     entries=()

@@ -194,7 +194,9 @@ TEST(AmdRandom, OperationsLeaveRegistersAsTheyAreDescribed) {
     SCOPED_TRACE(model.name);
     // Registers that stay masked or frozen make for few interrupts: a new CPU now and then.
     for (u64 done = 0, seed = 0; done < each; ++seed) {
-      RandomCpu cpu(model, seed);
+      CpuModel varied = model;
+      varied.policies.ibs_wrong_path_ops = seed % 2 == 0 ? 0 : 20;
+      RandomCpu cpu(varied, seed);
       while (cpu.operations() < 2'000) {
         cpu.step();
         cpu.check();
