@@ -84,7 +84,8 @@ void profile(benchmark::State& state, CoreLevel level, Stepping stepping) {
 }
 
 void add_rows() {
-  for (const CoreLevel level : {CoreLevel::interval, CoreLevel::sampled, CoreLevel::simple, CoreLevel::flat})
+  for (const CoreLevel level :
+       {CoreLevel::interval, CoreLevel::sampled, CoreLevel::memory, CoreLevel::simple, CoreLevel::flat})
     for (const Stepping stepping : {Stepping::blocks, Stepping::instructions}) {
       const std::string name =
           std::string(name_of(level)) + (stepping == Stepping::instructions ? "/exact" : "");

@@ -62,7 +62,7 @@ def known_events(pmusim, machine, candidates, trace):
 def race(pmusim, dice, traces, folder):
     trace = dice.choice(traces)
     model = dice.choice(names([pmusim, "models"]))
-    machine = ["--model", model, "--core", dice.choice(["flat", "simple"]), *draw_policies(dice, pmusim)]
+    machine = ["--model", model, "--core", dice.choice(["flat", "simple", "memory"]), *draw_policies(dice, pmusim)]
     there = names([pmusim, "events", "--model", model])
     events = known_events(pmusim, machine, dice.sample(there, min(len(there), 6)), trace)
     events += ["cycles", "instructions"]

@@ -15,7 +15,8 @@ void CoreOption::add_to(CLI::App& command) {
       .add_option("--core", name_,
                   "How much of a core: interval (all of it), sampled or sampled:DETAIL,WARM,EVERY (all of it "
                   "for DETAIL of EVERY instructions, behind WARM that do not count; in between caches and "
-                  "predictors), simple (latencies and branch prediction, no caches) or flat (an instruction "
+                  "predictors), memory (caches and predictors, and time by blocks), simple (latencies and "
+                  "branch prediction, no caches) or flat (an instruction "
                   "per cycle, no mispredicts); less is faster")
       ->capture_default_str();
   command.add_flag("--exact", exact_,

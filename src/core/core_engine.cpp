@@ -7,36 +7,13 @@
 #include <utility>
 
 #include "core/branch_outcome.h"
+#include "core/core_costs.h"
+#include "cpu/memory_signals.h"
 #include "pmusim/cpu/core_parameters.h"
 #include "pmusim/cpu/retirement.h"
 
 namespace pmusim {
 namespace {
-
-InstructionCosts with_elimination(InstructionCosts costs, MoveElimination elimination) {
-  const auto eliminate = [&](InstructionForm form) {
-    InstructionCost& cost = costs.by_form[static_cast<unsigned>(form)];
-    cost.latency_cycles = 0;
-    cost.uses = {};
-  };
-  if (elimination != MoveElimination::none) eliminate(InstructionForm::vector_move);
-  if (elimination == MoveElimination::all) eliminate(InstructionForm::move);
-  return costs;
-}
-
-std::shared_ptr<const InstructionCosts> costs_of(const CoreParameters& p) {
-  const InstructionCosts& costs = p.costs == nullptr ? default_instruction_costs() : *p.costs;
-  return std::make_shared<const InstructionCosts>(with_elimination(costs, p.move_elimination));
-}
-
-// The bits of MSR 1A4, MISC_FEATURE_CONTROL (SDM vol. 4).
-CoreParameters with_prefetchers_off(CoreParameters core, u32 off) {
-  constexpr unsigned streamer = 0, adjacent_line = 1, stride = 3;
-  if ((off & bit(streamer)) != 0) core.l2_stream_pages = 0;
-  if ((off & bit(adjacent_line)) != 0) core.adjacent_line_level = 0;
-  if ((off & bit(stride)) != 0) core.l1_stride_loads = 0;
-  return core;
-}
 
 // All that an account can hold.
 constexpr QuantitySet everything =
@@ -59,7 +36,7 @@ SignalSet CoreEngine::signals_of_branch(BranchKind kind, bool taken, Prediction 
 }
 
 Result<CoreEngine, Error> CoreEngine::create(const CpuModel& model) {
-  const CoreParameters core = with_prefetchers_off(model.core, model.policies.prefetchers_off);
+  const CoreParameters core = core_of(model);
   if (auto checked = check_core_parameters(core); !checked.ok()) return Failure(checked.error());
   auto branches = BranchUnit::create(core);
   if (!branches.ok()) return Failure(branches.error());
@@ -133,12 +110,7 @@ void CoreEngine::flush_line(const x86::Instruction& instruction, const Registers
   fetched_line_ = memory_.hierarchy().line_of(address);
   const bool hit = answer.level == CacheLevel::l1;
   ++execution_.quantities[static_cast<unsigned>(hit ? Quantity::l1i_hits : Quantity::l1i_misses)];
-  if (!hit) execution_.signals.add(Signal::l1i_miss);
-  if (answer.level > CacheLevel::l2) execution_.signals.add(Signal::l2i_miss);
-  if (answer.level == CacheLevel::l3) execution_.signals.add(Signal::l3i_hit);
-  if (answer.level == CacheLevel::memory) execution_.signals.add(Signal::l3i_miss);
-  if (answer.tlb != TlbLevel::l1) execution_.signals.add(Signal::itlb_miss);
-  if (answer.tlb == TlbLevel::walk) execution_.signals.add(Signal::stlb_instruction_miss);
+  execution_.signals = execution_.signals | fetch_signals(answer.level, answer.tlb);
   return answer.ready_cycle;
 }
 

@@ -2,6 +2,7 @@
 #include "core/front_end.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pmusim {
 namespace {
@@ -97,6 +98,82 @@ void FrontEnd::decode(const Code& code, Delivery& delivery) {
   ++decoded_;
   delivered_ += code.uops;
   delivery.full_cycles = !was_full && delivered_ >= issue_width_ ? 1 : 0;
+}
+
+FrontEnd::BlockCode FrontEnd::block_of(std::vector<Code> code) const {
+  BlockCode block{.code = std::move(code), .lines = {}, .is_cachable = cache_.has_value()};
+  std::vector<UopCache::Code> cached;
+  for (const Code& each : block.code) {
+    block.uops += each.uops;
+    block.is_cachable = block.is_cachable && each.uops <= most_decoded_uops && !each.uncached;
+    cached.push_back({each.ip, each.uops});
+  }
+  if (block.is_cachable) block.lines = cache_->lines_of(cached);
+  return block;
+}
+
+// The number of instructions that come from there, one after the other.
+std::size_t FrontEnd::take_cached(const BlockCode& block) {
+  if (cache_->begins_window(block.start())) {
+    for (const UopCache::Line& line : block.lines)
+      if (!cache_->take(line)) return line.first;
+    return block.code.size();
+  }
+  std::size_t count = 0;
+  for (const Code& each : block.code) {
+    if (!cache_->take(each.ip, each.uops)) break;
+    ++count;
+  }
+  return count;
+}
+
+void FrontEnd::stream_first(const BlockCode& block, std::size_t count) {
+  if (count == 0) return;
+  unsigned uops = block.uops;
+  for (std::size_t n = count; n < block.code.size(); ++n) uops -= block.code[n].uops;
+  const Source source =
+      loop_.take(block.start(), block.code[count - 1].ip, uops) ? Source::loop : Source::uop_cache;
+  SignalSet signals;
+  Delivery delivery;
+  if (source != source_) change_to(source, signals, delivery);
+  stream(uops, source == Source::loop ? issue_width_ : cached_per_cycle_, delivery);
+}
+
+// The instructions from this one on, which was not in the uop cache if the block can be there. When the first
+// of them is delivered.
+u64 FrontEnd::decode_rest(const BlockCode& block, std::size_t first, u64 wanted) {
+  SignalSet signals;
+  Delivery delivery;
+  unsigned uops = 0;
+  u64 delivered = 0;
+  for (std::size_t n = first; n < block.code.size(); ++n) {
+    const Code& code = block.code[n];
+    if (n != first || !block.is_cachable) {
+      const u64 cycle = deliver(code, wanted + uops / issue_width_, signals, delivery);
+      if (n == first) delivered = cycle;
+    } else {
+      loop_.take(code.ip, code.uops);
+      delivered = deliver_from(Source::decoders, code, signals, delivery);
+    }
+    uops += code.uops;
+  }
+  return delivered;
+}
+
+FrontEnd::Cycles FrontEnd::deliver(const BlockCode& block, u64 wanted) {
+  catch_up(wanted);
+  Cycles cycles{clock_, 0};
+  std::size_t count = 0;
+  if (block.is_cachable) {
+    count = take_cached(block);
+    stream_first(block, count);
+  }
+  if (count != block.code.size()) {
+    const u64 decoded = decode_rest(block, count, wanted);
+    if (count == 0) cycles.first = decoded;
+  }
+  cycles.last = clock_ - (delivered_ == 0 ? 1 : 0);
+  return cycles;
 }
 
 void FrontEnd::account(const Delivery& delivery, Quantities& quantities) {

@@ -3,6 +3,7 @@
 #define PMUSIM_CORE_FRONT_END_H
 
 #include <optional>
+#include <vector>
 
 #include "core/loop_stream.h"
 #include "core/uop_cache.h"
@@ -49,6 +50,23 @@ class FrontEnd {
   /// Delivers an instruction, which rename would take in `wanted`: says how in `delivery`, adds signals, and
   /// returns the first cycle in which rename can have it.
   u64 deliver(const Code& code, u64 wanted, SignalSet& signals, Delivery& delivery);
+  /// The code of a block, found once.
+  struct BlockCode {
+    std::vector<Code> code;             ///< both of a fused pair as one
+    std::vector<UopCache::Line> lines;  ///< as UopCache has them
+    unsigned uops = 0;
+    bool is_cachable = false;  ///< no microcode, nothing that is never in the uop cache
+    u64 start() const { return code.front().ip; }
+  };
+  BlockCode block_of(std::vector<Code> code) const;
+  /// In which the uops of a block are delivered: the first of them can be renamed in `first`, the last in
+  /// `last`.
+  struct Cycles {
+    u64 first = 0, last = 0;
+  };
+  /// Delivers all of a block that rename would take from `wanted` on. What does not come from the uop cache
+  /// is decoded as by deliver().
+  Cycles deliver(const BlockCode& block, u64 wanted);
   /// Adds the quantities of a delivery.
   static void account(const Delivery& delivery, Quantities& quantities);
   /// What that can add.
@@ -78,15 +96,20 @@ class FrontEnd {
  private:
   static constexpr unsigned most_decoded_uops = 4, sequencer_uops_per_cycle = 4;
   // Uops in cycles of so many each, and what is left. Most instructions end no cycle: no division.
-  struct Cycles {
+  struct Filled {
     unsigned whole = 0, rest = 0;
   };
-  static constexpr Cycles in_cycles(unsigned uops, unsigned per_cycle) {
-    Cycles cycles{0, uops};
+  static constexpr Filled in_cycles(unsigned uops, unsigned per_cycle) {
+    Filled cycles{0, uops};
     for (; cycles.rest >= per_cycle; cycles.rest -= per_cycle) ++cycles.whole;
     return cycles;
   }
   Source source_of(const Code& code);
+  void catch_up(u64 wanted);
+  u64 deliver_from(Source source, const Code& code, SignalSet& signals, Delivery& delivery);
+  std::size_t take_cached(const BlockCode& block);
+  void stream_first(const BlockCode& block, std::size_t count);
+  u64 decode_rest(const BlockCode& block, std::size_t first, u64 wanted);
   void change_to(Source source, SignalSet& signals, Delivery& delivery);
   void end_cycle();
   void decode(const Code& code, Delivery& delivery);
@@ -121,23 +144,29 @@ inline FrontEnd::Source FrontEnd::source_of(const Code& code) {
 }
 
 inline void FrontEnd::stream(unsigned uops, unsigned per_cycle, Delivery& delivery) {
-  const Cycles all = in_cycles(delivered_ + uops, per_cycle);
-  const auto begun = [](const Cycles& c) { return c.whole + (c.rest != 0 ? 1 : 0); };
-  const auto full = [&](const Cycles& c) { return c.whole + (c.rest >= issue_width_ ? 1 : 0); };
-  const Cycles before{0, delivered_};
+  const Filled all = in_cycles(delivered_ + uops, per_cycle);
+  const auto begun = [](const Filled& c) { return c.whole + (c.rest != 0 ? 1 : 0); };
+  const auto full = [&](const Filled& c) { return c.whole + (c.rest >= issue_width_ ? 1 : 0); };
+  const Filled before{0, delivered_};
   delivery.cycles = static_cast<u16>(begun(all) - begun(before));
   if (per_cycle >= issue_width_) delivery.full_cycles = static_cast<u16>(full(all) - full(before));
   clock_ += all.whole;
   delivered_ = all.rest;
 }
 
+inline void FrontEnd::catch_up(u64 wanted) {
+  if (clock_ + queue_cycles_ >= wanted) return;
+  clock_ = wanted - queue_cycles_;  // the queue was full
+  delivered_ = decoded_ = 0;
+}
+
 inline u64 FrontEnd::deliver(const Code& code, u64 wanted, SignalSet& signals, Delivery& delivery) {
-  if (clock_ + queue_cycles_ < wanted) {  // the queue was full
-    clock_ = wanted - queue_cycles_;
-    delivered_ = decoded_ = 0;
-  }
+  catch_up(wanted);
   delivery = {};
-  const Source source = source_of(code);
+  return deliver_from(source_of(code), code, signals, delivery);
+}
+
+inline u64 FrontEnd::deliver_from(Source source, const Code& code, SignalSet& signals, Delivery& delivery) {
   if (source != source_) change_to(source, signals, delivery);
   if (source == Source::decoders && cache_) signals.add(Signal::dsb_miss);
   delivery.uops = static_cast<u16>(code.uops);

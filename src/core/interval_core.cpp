@@ -4,19 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "cpu/memory_signals.h"
+
 namespace pmusim {
-namespace {
-
-std::array<SignalSet, 4> signals_of_hits(const trace::Contents& contents) {
-  using enum Signal;
-  const SignalSet loads = contents.addresses ? SignalSet{load_l1_hit, load_latency} : SignalSet{load_l1_hit};
-  const SignalSet stores =
-      contents.addresses ? SignalSet{store_l1_hit, store_latency} : SignalSet{store_l1_hit};
-  return {SignalSet{}, loads, stores, loads | stores};
-}
-
-}  // namespace
-
 Result<IntervalCore, Error> IntervalCore::create(const CpuModel& model, const trace::Contents& contents) {
   auto engine = CoreEngine::create(model);
   if (!engine.ok()) return Failure(engine.error());
@@ -25,7 +15,7 @@ Result<IntervalCore, Error> IntervalCore::create(const CpuModel& model, const tr
 
 IntervalCore::IntervalCore(CoreEngine engine, const CpuModel& model, const trace::Contents& contents)
     : engine_(std::move(engine)), width_(model.core.issue_width) {
-  engine_.expect(signals_of_hits(contents));
+  engine_.expect(signals_of_hits(contents.addresses));
 }
 
 const LoweredBlock& IntervalCore::lower(const trace::Block& block) {

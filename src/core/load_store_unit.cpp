@@ -137,6 +137,16 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
   return done;
 }
 
+LoadStoreUnit::Loaded LoadStoreUnit::access_in_order(const DataAccesses& data, unsigned operand,
+                                                     AccessKind kind, u64 cycle, Execution& execution) {
+  const Place place{data.addresses[operand], bytes_of(data, operand)};
+  const Found found = find(data, place, kind, cycle, execution);
+  execution.signals =
+      execution.signals | signals_of(found.access, found.several_lines ? Lines::several : Lines::one);
+  if (kind == AccessKind::store) write_code(place.address, execution);
+  return found.ready;
+}
+
 void LoadStoreUnit::access_in_order(const DataAccesses& data, u64 cycle, Execution& execution) {
   const LoweredInstruction& instruction = *data.instruction;
   if (data.iterations == 0) return;
@@ -151,21 +161,18 @@ void LoadStoreUnit::access_in_order(const DataAccesses& data, u64 cycle, Executi
         .address = place.address, .ip = instruction.ip, .kind = kind, .cycle = cycle};
     const bool is_one_line =
         hierarchy_.line_of(place.address) == hierarchy_.line_of(place.address + place.bytes - 1);
-    if (is_one_line && hierarchy_.access_if_there(request, execution.quantities)) {
-      execution.signals = execution.signals | signals_of_hit(kind);
+    using enum MemoryHierarchy::Found;
+    if (!is_one_line || hierarchy_.access_if_there(request, execution.quantities) == elsewhere) {
+      access_in_order(data, operand, kind, cycle, execution);
       return;
     }
-    const Found found = find(data, place, kind, cycle, execution);
-    execution.signals =
-        execution.signals | signals_of(found.access, found.several_lines ? Lines::several : Lines::one);
+    execution.signals = execution.signals | signals_of_hit(kind);
+    if (kind == AccessKind::store) write_code(place.address, execution);
   };
   for (unsigned n = 0; n < instruction.operands; ++n)
     if (instruction.memory[n].load) access(n, AccessKind::load);
-  for (unsigned n = 0; n < instruction.operands; ++n) {
-    if (!instruction.memory[n].store) continue;
-    access(n, AccessKind::store);
-    write_code(data.addresses[n], execution);
-  }
+  for (unsigned n = 0; n < instruction.operands; ++n)
+    if (instruction.memory[n].store) access(n, AccessKind::store);
 }
 
 LoadStoreUnit::Loaded LoadStoreUnit::load_known(const DataAccesses& data, u64 cycle, Execution& execution) {

@@ -83,6 +83,9 @@ class LoadStoreUnit {
   /// The same of loads and stores of which nothing but their order is known: the caches see them, and older
   /// stores are not looked at.
   void access_in_order(const DataAccesses& data, u64 cycle, Execution& execution);
+  /// The same of one of its operands, which need not be in L1: when all data are there.
+  Loaded access_in_order(const DataAccesses& data, unsigned operand, AccessKind kind, u64 cycle,
+                         Execution& execution);
   /// The instruction with the last store retires in `cycle`.
   void retire_store(u64 cycle) { window_.keep_youngest_until(cycle + 1); }
 

@@ -16,9 +16,11 @@ class LoopStream {
       : longest_uops_(p.loop_buffer_uops), unrolls_(p.loop_buffer_unrolls != 0) {}
 
   /// Whether the instruction at `ip` comes from the loop at hand.
-  bool take(u64 ip, unsigned uops) {
+  bool take(u64 ip, unsigned uops) { return take(ip, ip, uops); }
+  /// The same of many that follow one another.
+  bool take(u64 first, u64 last, unsigned uops) {
     uops_ += uops;
-    if (streaming_ && (ip < first_ || ip > last_)) stop();
+    if (streaming_ && (first < first_ || last > last_)) stop();
     return streaming_;
   }
   /// A near branch was taken.

@@ -308,8 +308,7 @@ MemoryHierarchy::Answer MemoryHierarchy::fetch(u64 address, u64 cycle, Quantitie
 }
 
 bool MemoryHierarchy::take_code(u64 address) {
-  const u64 page = address >> page_shift;
-  if ((code_pages_[page / 64 % code_pages_.size()] & bit(page % 64)) == 0) return false;
+  if (!may_have_code(address)) return false;
   const u64 line = line_of(address);
   if (!l1i_.has(line)) return false;
   l1i_.erase(line);

@@ -47,24 +47,38 @@ class MemoryHierarchy {
 
   /// Adds cache requests, those of prefetchers too, and page walks to `quantities`.
   Answer access(const Request& request, Quantities& quantities);
+  /// How much of an access is over that nobody wants to know the time of.
+  enum class Found : u8 { elsewhere, there, there_and_prefetched };
   /// The same where everything is in L1 and the first TLB, as most of the time, and nobody wants to know how
-  /// long it takes. False: it is for access().
-  bool access_if_there(const Request& request, Quantities& quantities) {
-    if (dtlb_.find(request.address >> page_shift) == nullptr) return false;
+  /// long it takes. Elsewhere it is for access().
+  Found access_if_there(const Request& request, Quantities& quantities) {
+    if (dtlb_.find(request.address >> page_shift) == nullptr) return Found::elsewhere;
     const Fill* const present = l1d_.find(line_of(request.address));
     if (machine_ != nullptr || present == nullptr || present->ready_cycle() > request.cycle + l1d_latency_)
-      return false;
-    if (request.kind == AccessKind::load) prefetch_stride(request, request.cycle, quantities);
-    return true;
+      return Found::elsewhere;
+    const bool prefetches =
+        request.kind == AccessKind::load && prefetch_stride(request, request.cycle, quantities);
+    return prefetches ? Found::there_and_prefetched : Found::there;
   }
   /// Code fetch of one line. Adds to `quantities` as above.
   Answer fetch(u64 address, u64 cycle, Quantities& quantities);
+
+  /// The same where L1I and its TLB have it, which take no time then: whether they do. Elsewhere it is for
+  /// fetch().
+  bool fetch_if_there(u64 address) {
+    return itlb_.find(address >> page_shift) != nullptr && l1i_.find(line_of(address)) != nullptr;
+  }
 
   /// Whether an access or a fetch has added anything, or fetch waited.
   static bool has_added(const Quantities& quantities);
 
   /// Whether L1I holds the line with this address, which leaves it: its bytes are written.
   bool take_code(u64 address);
+  /// Whether code has been fetched from its page, or from one of the same remainder.
+  bool may_have_code(u64 address) const {
+    const u64 page = address >> page_shift;
+    return (code_pages_[page / 64 % code_pages_.size()] & bit(page % 64)) != 0;
+  }
 
   /// Time begins again at 0: what is there stays, and what was under way has come.
   void begin_again();
@@ -125,10 +139,12 @@ class MemoryHierarchy {
   void prefetch_stream(u64 line, u64 cycle, Quantities& quantities);
   void prefetch_pair(u64 line, u64 cycle, Quantities& quantities);
   void prefetch_into_l2(u64 line, u64 cycle, Quantities& quantities);
-  void prefetch_stride(const Request& load, u64 cycle, Quantities& quantities) {
+  // Whether it goes for another line.
+  bool prefetch_stride(const Request& load, u64 cycle, Quantities& quantities) {
     const u64 next = strides_.observe(load.ip, load.address);
-    if (next != StridePrefetcher::nothing && line_of(next) != line_of(load.address))
-      prefetch_into_l1(line_of(next), cycle, quantities);
+    if (next == StridePrefetcher::nothing || line_of(next) == line_of(load.address)) return false;
+    prefetch_into_l1(line_of(next), cycle, quantities);
+    return true;
   }
   void prefetch_into_l1(u64 line, u64 cycle, Quantities& quantities);
   u64 read_page_table(u64 page, u64 cycle, Quantities& quantities);

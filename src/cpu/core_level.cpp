@@ -8,6 +8,7 @@
 
 #include "cpu/front_end.h"
 #include "cpu/lost_time.h"
+#include "cpu/quantity_set.h"
 #include "cpu/unmodelled_signals.h"
 #include "pmusim/cpu/setup.h"
 
@@ -15,7 +16,7 @@ namespace pmusim {
 
 namespace {
 
-constexpr std::string_view level_names[] = {"interval", "sampled", "simple", "flat"};
+constexpr std::string_view level_names[] = {"interval", "sampled", "memory", "simple", "flat"};
 
 // What fetch finds in caches, and what decoders make of it.
 constexpr SignalSet fetch_signals{
@@ -45,11 +46,33 @@ constexpr SignalSet ordered_signals{
 };
 constexpr SignalSet transaction_signals = abort_signals | SignalSet{Signal::tx_start, Signal::tx_commit};
 
+// What follows from when loads, stores and uops meet.
+constexpr SignalSet untimed_signals{
+    Signal::load_latency,          Signal::store_latency,
+    Signal::store_forward_blocked, Signal::address_alias,
+    Signal::machine_clear,         Signal::memory_ordering_clear,
+    Signal::self_modifying_clear,  Signal::dsb_miss,
+    Signal::dsb_to_mite,           Signal::ms_switch,
+};
+
+// What caches and TLBs are asked, and what they have not.
+constexpr QuantitySet requests =
+    QuantitySet::range(Quantity::page_walks_load, Quantity::page_walks_instruction) |
+    QuantitySet::range(Quantity::l2_requests, Quantity::l2_prefetch_misses) |
+    QuantitySet{Quantity::l1i_hits, Quantity::l1i_misses, Quantity::all_data_reads};
+
+bool is_known_quantity(CoreLevel core, Quantity quantity) {
+  if (quantity == Quantity::cycles || quantity == Quantity::reference_cycles) return true;
+  return core == CoreLevel::memory && requests.has(quantity);
+}
+
 SignalSet unknown_signals(CoreLevel core) {
   switch (core) {
     case CoreLevel::interval:
     case CoreLevel::sampled:
       break;
+    case CoreLevel::memory:
+      return untimed_signals | abort_signals;
     case CoreLevel::simple:
       return address_signals | fetch_signals | abort_signals;
     case CoreLevel::flat:
@@ -67,8 +90,8 @@ std::string_view name_of(CoreLevel level) { return level_names[static_cast<unsig
 Result<CoreLevel, Error> find_core_level(std::string_view name) {
   const auto* const found = std::ranges::find(level_names, name);
   if (found == std::end(level_names))
-    return Failure(
-        Error(fmt::format("there is no core '{}': 'interval', 'sampled', 'simple' and 'flat' are", name)));
+    return Failure(Error(fmt::format(
+        "there is no core '{}': 'interval', 'sampled', 'memory', 'simple' and 'flat' are", name)));
   return static_cast<CoreLevel>(found - level_names);
 }
 
@@ -148,7 +171,9 @@ bool is_known_at(CoreLevel core, const EventDefinition& event, u64 event_select,
   if (needs_modelled_time(event, event_select, extra)) return false;
   const EventRule& rule = event.rule;
   if (rule.quantity != Quantity::none)
-    return rule.quantity == Quantity::cycles || rule.quantity == Quantity::reference_cycles;
+    return is_known_quantity(core, rule.quantity) && std::ranges::all_of(rule.plus, [&](Quantity more) {
+             return more == Quantity::none || is_known_quantity(core, more);
+           });
   return !unknown_signals(core).intersects(rule.all | rule.any | rule.none);
 }
 

@@ -73,4 +73,21 @@ SignalSet access_signals(const MemoryAccess& access, Lines lines) {
   return signals;
 }
 
+SignalSet fetch_signals(CacheLevel level, TlbLevel tlb) {
+  SignalSet signals;
+  if (level != CacheLevel::l1) signals.add(l1i_miss);
+  if (level > CacheLevel::l2) signals.add(l2i_miss);
+  if (level == CacheLevel::l3) signals.add(l3i_hit);
+  if (level == CacheLevel::memory) signals.add(l3i_miss);
+  if (tlb != TlbLevel::l1) signals.add(itlb_miss);
+  if (tlb == TlbLevel::walk) signals.add(stlb_instruction_miss);
+  return signals;
+}
+
+std::array<SignalSet, 4> signals_of_hits(bool addresses_known) {
+  const SignalSet loads = addresses_known ? SignalSet{load_l1_hit, load_latency} : SignalSet{load_l1_hit};
+  const SignalSet stores = addresses_known ? SignalSet{store_l1_hit, store_latency} : SignalSet{store_l1_hit};
+  return {SignalSet{}, loads, stores, loads | stores};
+}
+
 }  // namespace pmusim

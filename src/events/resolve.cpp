@@ -234,7 +234,9 @@ constexpr SignalSet own_code_signals{
 
 /// Of a core that does not know the event, the fastest that does.
 CoreLevel level_that_knows(const ResolvedEvent& event) {
-  return is_known_at(CoreLevel::simple, event) ? CoreLevel::simple : CoreLevel::interval;
+  for (const CoreLevel level : {CoreLevel::simple, CoreLevel::memory})
+    if (is_known_at(level, event)) return level;
+  return CoreLevel::interval;
 }
 
 }  // namespace

@@ -30,17 +30,25 @@ BlockRuns::Execution in_short(const BlockExecution& execution) {
 
 RunShape shape_of(const BlockCore&) { return {}; }
 
-RunShape shape_of(const IntervalCore& core) { return {.most_in_cycle = core.most_in_cycle()}; }
+// Behind windows stands the whole core.
+const IntervalCore& timed(const IntervalCore& core) { return core; }
+const MemoryCore& timed(const MemoryCore& core) { return core; }
+
+template <class Core>
+RunShape shape_of(const Core& core) {
+  return {.most_in_cycle = core.most_in_cycle()};
+}
 
 bool fits(const BlockCore&, BlockRuns& runs, const BlockExecution& execution) {
   return runs.fits(in_short(execution));
 }
 
-bool fits(const IntervalCore& core, BlockRuns& runs, const BlockExecution& execution) {
+template <class Core>
+bool fits(const Core& core, BlockRuns& runs, const BlockExecution& execution) {
   if (!runs.fits(in_short(execution))) return false;
   if (!runs.counts_quantities()) return true;
   if (runs.compares_quantities())
-    core.retire(execution, [&](const Retirement& retirement) { runs.compare_quantities(retirement); });
+    timed(core).retire(execution, [&](const Retirement& retirement) { runs.compare_quantities(retirement); });
   return runs.take_quantities(core.sum(runs.summed_quantities()));
 }
 
@@ -50,7 +58,8 @@ void learn(const BlockCore& core, BlockRuns& runs, const BlockExecution& executi
   runs.learn(execution.kind, learnt, execution.since);
 }
 
-void learn(const IntervalCore& core, BlockRuns& runs, const BlockExecution& execution) {
+template <class Core>
+void learn(const Core& core, BlockRuns& runs, const BlockExecution& execution) {
   std::vector<SignalSet> usual;
   for (u32 n = 0; n < execution.instructions; ++n) usual.push_back(core.usual_signals(execution, n));
   runs.learn(execution.kind, usual);
@@ -58,7 +67,8 @@ void learn(const IntervalCore& core, BlockRuns& runs, const BlockExecution& exec
 
 void add_what_differs(const BlockCore&, BlockRuns&, const BlockExecution&) {}
 
-void add_what_differs(const IntervalCore& core, BlockRuns& runs, const BlockExecution& execution) {
+template <class Core>
+void add_what_differs(const Core& core, BlockRuns& runs, const BlockExecution& execution) {
   for (const u32 n : core.unusual())
     if (runs.counts(core.differing_signals(n)))
       runs.correct(core.usual_signals(execution, n), core.actual_signals(n));
@@ -204,6 +214,7 @@ void BlockEngine<C>::retire(Watcher& watcher, const BlockExecution& execution) {
 
 template class BlockEngine<BlockCore>;
 template class BlockEngine<IntervalCore>;
+template class BlockEngine<MemoryCore>;
 template class BlockEngine<SampledCore>;
 
 }  // namespace pmusim

@@ -9,6 +9,7 @@
 
 #include "core/block_core.h"
 #include "core/interval_core.h"
+#include "core/memory_core.h"
 #include "core/sampled_core.h"
 #include "core/warm_up.h"
 #include "pmu/block_runs.h"
@@ -16,9 +17,10 @@
 
 namespace pmusim {
 
-/// A core that goes by blocks: BlockCore, IntervalCore or SampledCore. Each monitor gets blocks summed up
-/// while nothing can be seen of it, and the instructions of a block where something can: an overflow may come
-/// within it, an interrupt or a PEBS record is under way, or what counts depends on more than the block.
+/// A core that goes by blocks: BlockCore, MemoryCore, IntervalCore or SampledCore. Each monitor gets blocks
+/// summed up while nothing can be seen of it, and the instructions of a block where something can: an
+/// overflow may come within it, an interrupt or a PEBS record is under way, or what counts depends on more
+/// than the block.
 template <class BlocksCore>
 class BlockEngine final : public Engine {
  public:
@@ -53,7 +55,7 @@ class BlockEngine final : public Engine {
 
     const Registers* last_registers() const { return registers_known ? &registers : nullptr; }
   };
-  static constexpr bool has_caches = std::derived_from<BlocksCore, IntervalCore>;
+  static constexpr bool has_caches = !std::same_as<BlocksCore, BlockCore>;
   static constexpr bool samples = std::same_as<BlocksCore, SampledCore>;
   void settle(Watcher& watcher);
   bool passes_over(const Watcher& watcher) const;
@@ -76,6 +78,7 @@ class BlockEngine final : public Engine {
 
 extern template class BlockEngine<BlockCore>;
 extern template class BlockEngine<IntervalCore>;
+extern template class BlockEngine<MemoryCore>;
 extern template class BlockEngine<SampledCore>;
 
 }  // namespace pmusim

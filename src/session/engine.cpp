@@ -45,6 +45,8 @@ Result<std::unique_ptr<Engine>, Error> make_engine(const SessionOptions& options
       break;
     case CoreLevel::sampled:
       return block_engine(SampledCore::create(options.model, contents, options.windows), stepping);
+    case CoreLevel::memory:
+      return block_engine(MemoryCore::create(options.model, contents), stepping);
     case CoreLevel::simple:
       return block_engine(BlockCore::simple(options.model), stepping);
     case CoreLevel::flat:

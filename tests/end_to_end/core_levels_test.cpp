@@ -57,7 +57,7 @@ TEST_F(CoreLevels, TheDefaultGroupHoldsWhatTheLevelKnows) {
 }
 
 TEST_F(CoreLevels, ExactChangesNothing) {
-  for (const char* level : {"interval", "sampled:500,300,2000", "simple", "flat"}) {
+  for (const char* level : {"interval", "sampled:500,300,2000", "memory", "simple", "flat"}) {
     EXPECT_EQ(stat({"--core", level}), stat({"--core", level, "--exact"})) << level;
     const std::string fast = samples({"--core", level});
     EXPECT_GT(fast.size(), 1000u);

@@ -112,7 +112,7 @@ TEST_F(ExactStacks, AreThoseThatTheProgramKept) {
 TEST_F(ExactStacks, AreTheSameOfEveryCore) {
   ASSERT_EQ(record_checkpoints({}).status, 0);
   const Stacks interval = sampled(file());
-  for (const char* const core : {"simple", "flat"}) {
+  for (const char* const core : {"memory", "simple", "flat"}) {
     ASSERT_EQ(record_checkpoints({"--core", core}).status, 0);
     EXPECT_EQ(sampled(file()), interval) << core;
   }

@@ -208,9 +208,11 @@ TEST(BadInput, EndsWithASentenceAndExitCodeTwo) {
       {{"record", "-o", scratch.file("no/such/directory"), trace_path}, "no/such/directory"},
       {{"trace", "record", "-o", out, "--", scratch.file("no-such-program")}, "no-such-program"},
       {{"stat", "--policy", "pmi_skid_cycles", trace_path}, "NAME=VALUE"},
-      {{"stat", "--core", "round", trace_path}, "'interval', 'sampled', 'simple' and 'flat'"},
+      {{"stat", "--core", "round", trace_path}, "'interval', 'sampled', 'memory', 'simple' and 'flat'"},
       {{"stat", "--core", "flat", "-e", "branch-misses", trace_path}, "core 'simple' counts it"},
-      {{"stat", "--core", "simple", "-e", "cache-misses", trace_path}, "core 'interval' counts it"},
+      {{"stat", "--core", "simple", "-e", "cache-misses", trace_path}, "core 'memory' counts it"},
+      {{"stat", "--core", "memory", "-e", "topdown-fe-bound", "--model", "icelake", trace_path},
+       "core 'interval' counts it"},
       {{"record", "--core", "flat", "-d", "-o", out, trace_path}, "core 'interval' does"},
       {{"frobnicate"}, "frobnicate"},
   };

@@ -181,7 +181,7 @@ TEST(TraceCommand, AReplayIsTheSameOnOneThreadAndOnTwo) {
 
 TEST(TraceCommand, CountsAreTheSameOnOneThreadAndOnMore) {
   const std::string trace = recorded("mispredict", {"512", "2"});
-  for (const std::string core : {"interval", "simple", "flat"})
+  for (const std::string core : {"interval", "memory", "simple", "flat"})
     for (const std::string events : {"cycles,instructions,branches,branch-misses",
                                      "L1-dcache-load-misses,cycles", "{ref-cycles,instructions}"}) {
       std::vector<Output> outputs;

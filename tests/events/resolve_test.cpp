@@ -190,16 +190,23 @@ TEST(CoreLevels, RefuseWhatTheyDoNotKnowAndSayWhichLevelDoes) {
   };
   for (const char* event : {"cycles", "instructions", "ref-cycles", "branches", "BR_INST_RETIRED.NEAR_CALL",
                             "MEM_INST_RETIRED.ALL_LOADS", "FP_ARITH_INST_RETIRED.SCALAR_DOUBLE", "r01c0"})
-    for (const CoreLevel core : {CoreLevel::flat, CoreLevel::simple, CoreLevel::interval})
+    for (const CoreLevel core : {CoreLevel::flat, CoreLevel::simple, CoreLevel::memory, CoreLevel::interval})
       EXPECT_EQ(answer(event, core), "counted") << event;
   EXPECT_EQ(answer("branch-misses", CoreLevel::flat),
             "BR_MISP_RETIRED.ALL_BRANCHES is more than core 'flat' knows: core 'simple' counts it");
   EXPECT_EQ(answer("branch-misses", CoreLevel::simple), "counted");
+  for (const char* event : {"L1-dcache-load-misses", "MEM_LOAD_RETIRED.L1_HIT", "L2_RQSTS.REFERENCES",
+                            "FRONTEND_RETIRED.L2_MISS", "iTLB-load-misses", "LONGEST_LAT_CACHE.MISS"}) {
+    for (const CoreLevel core : {CoreLevel::flat, CoreLevel::simple})
+      EXPECT_THAT(answer(event, core), HasSubstr("core 'memory' counts it")) << event;
+    EXPECT_EQ(answer(event, CoreLevel::memory), "counted") << event;
+  }
   for (const char* event :
-       {"L1-dcache-load-misses", "MEM_LOAD_RETIRED.L1_HIT", "LLC-loads", "slots", "topdown-fe-bound",
-        "UOPS_RETIRED.SLOTS", "CYCLE_ACTIVITY.STALLS_TOTAL", "FRONTEND_RETIRED.L2_MISS", "iTLB-load-misses",
-        "INT_MISC.RECOVERY_CYCLES", "cpu/instructions,cmask=2/", "mem-loads"})
-    for (const CoreLevel core : {CoreLevel::flat, CoreLevel::simple}) {
+       {"slots", "topdown-fe-bound", "UOPS_RETIRED.SLOTS", "CYCLE_ACTIVITY.STALLS_TOTAL", "IDQ.MITE_UOPS",
+        "INT_MISC.RECOVERY_CYCLES", "cpu/instructions,cmask=2/", "mem-loads", "FRONTEND_RETIRED.DSB_MISS",
+        "L1D_PEND_MISS.PENDING", "DTLB_LOAD_MISSES.WALK_PENDING", "LD_BLOCKS.STORE_FORWARD",
+        "MACHINE_CLEARS.COUNT"})
+    for (const CoreLevel core : {CoreLevel::flat, CoreLevel::simple, CoreLevel::memory}) {
       EXPECT_THAT(answer(event, core), HasSubstr("core 'interval' counts it")) << event;
       EXPECT_EQ(answer(event, CoreLevel::interval), "counted") << event;
     }

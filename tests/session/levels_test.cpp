@@ -131,8 +131,8 @@ test::Outcome record_by(Stepping stepping, const Draw& drawn) {
 
 class LevelRace : public testing::TestWithParam<CoreLevel> {};
 INSTANTIATE_TEST_SUITE_P(Core, LevelRace,
-                         testing::Values(CoreLevel::flat, CoreLevel::simple, CoreLevel::interval,
-                                         CoreLevel::sampled),
+                         testing::Values(CoreLevel::flat, CoreLevel::simple, CoreLevel::memory,
+                                         CoreLevel::interval, CoreLevel::sampled),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST_P(LevelRace, BlocksLeaveTheFileAndRegistersOfInstructions) {

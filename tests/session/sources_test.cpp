@@ -114,7 +114,7 @@ std::string draw_events(Dice& dice) {
 
 Draw draw(u64 seed) {
   using namespace perf::branch;
-  constexpr std::array levels{CoreLevel::interval, CoreLevel::simple, CoreLevel::flat};
+  constexpr std::array levels{CoreLevel::interval, CoreLevel::memory, CoreLevel::simple, CoreLevel::flat};
   constexpr std::array<u64, 4> filters{0, ANY | USER, COND | USER, CALL_STACK | USER};
   Dice dice(seed);
   CpuModel model = cpu_models()[seed % cpu_models().size()];
@@ -187,9 +187,9 @@ TEST(Sources, ATraceCountsToTheSameTotalsHoweverItIsRead) {
   EXPECT_GT(counts, draws / 2);
 }
 
-TEST(Sources, OnlyTheWholeCoreGetsAddresses) {
+TEST(Sources, OnlyCoresWithCachesGetAddresses) {
   const WalkFile walk(1, test::Walk::Registers::unknown);
-  for (const CoreLevel level : {CoreLevel::interval, CoreLevel::simple, CoreLevel::flat}) {
+  for (const CoreLevel level : {CoreLevel::interval, CoreLevel::memory, CoreLevel::simple, CoreLevel::flat}) {
     /// Notes what it is told to leave out.
     class Asked final : public trace::Source {
      public:
@@ -210,7 +210,7 @@ TEST(Sources, OnlyTheWholeCoreGetsAddresses) {
     ASSERT_TRUE(Session::open(std::make_unique<Asked>(walk.path(), left_out),
                               {.model = find_cpu_model("skylake").value(), .core = level})
                     .ok());
-    EXPECT_EQ(left_out.size(), level == CoreLevel::interval ? 0u : 1u) << name_of(level);
+    EXPECT_EQ(left_out.size(), has_caches(level) ? 0u : 1u) << name_of(level);
   }
 }
 

@@ -99,7 +99,7 @@ StatReport counts(StartState start, CoreLevel level, Stepping stepping = Steppin
 u64 count(const StatReport& report, std::size_t event) { return report.events[event].value(); }
 
 TEST(WarmStart, TakesFewerCyclesAndMispredictsLess) {
-  for (const CoreLevel level : {CoreLevel::interval, CoreLevel::simple}) {
+  for (const CoreLevel level : {CoreLevel::interval, CoreLevel::memory, CoreLevel::simple}) {
     const StatReport cold = counts(StartState::cold, level), warm = counts(StartState::warm, level);
     EXPECT_EQ(warm.instructions, cold.instructions);
     EXPECT_LT(count(warm, 0), count(cold, 0)) << name_of(level);
@@ -108,9 +108,12 @@ TEST(WarmStart, TakesFewerCyclesAndMispredictsLess) {
 }
 
 TEST(WarmStart, IsTheSameInstructionByInstruction) {
-  const StatReport blocks = counts(StartState::warm, CoreLevel::interval),
-                   exact = counts(StartState::warm, CoreLevel::interval, Stepping::instructions);
-  for (const std::size_t event : {0u, 1u}) EXPECT_EQ(count(blocks, event), count(exact, event)) << event;
+  for (const CoreLevel level : {CoreLevel::interval, CoreLevel::memory}) {
+    const StatReport blocks = counts(StartState::warm, level),
+                     exact = counts(StartState::warm, level, Stepping::instructions);
+    for (const std::size_t event : {0u, 1u})
+      EXPECT_EQ(count(blocks, event), count(exact, event)) << name_of(level) << ' ' << event;
+  }
 }
 
 TEST(WarmStart, NeedsAProgramThatCanBeReadAgain) {

@@ -19,11 +19,12 @@ namespace pmusim {
 enum class CoreLevel : u8 {
   interval,  ///< the whole model: pipeline, caches, predictors
   sampled,   ///< the same in windows of the program; between them caches and predictors alone
+  memory,    ///< caches and predictors of the whole model, and time by blocks; no account of lost slots
   simple,    ///< latencies within a block and branch predictors; no caches, no account of lost slots
   flat,      ///< an instruction in every cycle, every branch predicted
 };
 
-/// "interval", "sampled", "simple", "flat": in the order above.
+/// "interval", "sampled", "memory", "simple", "flat": in the order above.
 std::span<const std::string_view> core_level_names();
 std::string_view name_of(CoreLevel level);
 /// Errors: any other name.
@@ -54,7 +55,7 @@ std::string text_of(const CoreChoice& choice);
 
 /// Whether a core of this level looks at what is in caches, for which it wants addresses.
 constexpr bool has_caches(CoreLevel level) {
-  return level == CoreLevel::interval || level == CoreLevel::sampled;
+  return level == CoreLevel::interval || level == CoreLevel::sampled || level == CoreLevel::memory;
 }
 /// Whether what is counted and sampled has passed through the whole model.
 constexpr bool is_whole(CoreLevel level) {

@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: MIT
+#include "core/memory_core.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "core/branch_outcome.h"
+#include "core/core_costs.h"
+#include "core/core_engine.h"
+#include "cpu/memory_signals.h"
+#include "pmusim/cpu/core_parameters.h"
+
+namespace pmusim {
+namespace {
+
+constexpr u32 outcomes = 6;  // of a block's last branch: predictions times directions
+constexpr u64 uops_of_mark = 8;
+
+void add_to(Quantities& sums, const Quantities& more) {
+  for (unsigned which = 0; which < sums.size(); ++which) sums[which] += more[which];
+}
+
+void set(Quantities& quantities, Quantity which, u64 value) {
+  quantities[static_cast<unsigned>(which)] = static_cast<u32>(value);
+}
+
+}  // namespace
+
+Result<MemoryCore, Error> MemoryCore::create(const CpuModel& model, const trace::Contents& contents) {
+  const CoreParameters core = core_of(model);
+  if (auto checked = check_core_parameters(core); !checked.ok()) return Failure(checked.error());
+  auto branches = BranchUnit::create(core);
+  if (!branches.ok()) return Failure(branches.error());
+  return MemoryCore(core, std::move(branches).value(), contents);
+}
+
+MemoryCore::MemoryCore(const CoreParameters& core, BranchUnit branches, const trace::Contents& contents)
+    : parameters_(core),
+      tsc_(tsc_clock(core)),
+      costs_(costs_of(core)),
+      dataflow_(core),
+      inverse_width_(~u64{0} / core.issue_width),
+      branches_(branches),
+      barriers_(std::move(branches)),
+      memory_(core),
+      front_end_(core),
+      hits_(signals_of_hits(contents.addresses)),
+      retired_uops_(std::bit_ceil(core.reorder_buffer_uops / uops_of_mark + 2)),
+      store_buffer_(core.store_buffer_entries) {
+  state_.dispatched = state_.retired = begin_of(1);
+}
+
+// slot / width: the quotient by the inverse is right or one too small.
+u64 MemoryCore::cycle_of(Slots slot) const {
+  __extension__ using u128 = unsigned __int128;
+  const u64 whole = static_cast<u64>(slot);
+  const u64 cycle = static_cast<u64>(static_cast<u128>(whole) * inverse_width_ >> 64);
+  return cycle + (whole - cycle * parameters_.issue_width >= parameters_.issue_width ? 1 : 0);
+}
+
+// What a block is
+
+const MemoryCore::Block& MemoryCore::lower(const trace::Block& block) {
+  if (block.id >= blocks_.size()) blocks_.resize(std::max<std::size_t>(block.id + 1, 2 * blocks_.size()));
+  Block& made = blocks_[block.id];
+  if (made.known()) return made;
+  Lowering{parameters_, *costs_}.lower(block, made.lowered);
+  Dataflow::decide_slow_addresses(block, made.lowered);
+  made.flow = summarize(block, made.lowered, dataflow_, *costs_);
+  made.code = code_of(made.lowered);
+  made.stack = stack_use(made.lowered);
+  find_lines(made);
+  find_accesses(made);
+  return made;
+}
+
+FrontEnd::BlockCode MemoryCore::code_of(const LoweredBlock& lowered) const {
+  std::vector<FrontEnd::Code> code;
+  for (const LoweredInstruction& each : lowered.instructions)
+    if (!each.second_of_pair)
+      code.push_back({each.ip, each.length, each.uops, each.length_changing_prefix, each.opcode_offset,
+                      each.may_pair != 0, each.uncached != 0});
+  return front_end_.block_of(std::move(code));
+}
+
+void MemoryCore::find_lines(Block& made) const {
+  const auto line_of = [&](u64 address) { return address / parameters_.l1i.line_bytes; };
+  const std::vector<LoweredInstruction>& all = made.lowered.instructions;
+  for (std::size_t n = 0; n < all.size(); ++n)
+    for (const u64 address : {all[n].ip, all[n].end() - 1})
+      if (made.lines.empty() || line_of(made.lines.back().address) != line_of(address))
+        made.lines.push_back({address, static_cast<u16>(n)});
+}
+
+// Loads of an instruction come before its stores.
+void MemoryCore::find_accesses(Block& made) const {
+  u16 address = 0;
+  const std::vector<LoweredInstruction>& all = made.lowered.instructions;
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    const LoweredInstruction& each = all[n];
+    for (const AccessKind kind : {AccessKind::load, AccessKind::store})
+      for (u16 operand = 0; operand < each.operands; ++operand) {
+        const LoweredInstruction::Operand& memory = each.memory[operand];
+        if (kind == AccessKind::load ? !memory.load : !memory.store) continue;
+        made.accesses.push_back({.instruction = static_cast<u16>(n),
+                                 .address = static_cast<u16>(address + operand),
+                                 .bytes = std::max<u16>(memory.bytes, 1),
+                                 .kind = kind,
+                                 .ip = each.ip});
+        made.stores += kind == AccessKind::store ? 1 : 0;
+      }
+    address = static_cast<u16>(address + each.operands);
+    made.one_by_one |= each.rare || each.rep;
+  }
+}
+
+MemoryCore::StackUse MemoryCore::stack_use(const LoweredBlock& lowered) {
+  using x86::StackUse;
+  constexpr int bytes = 8;
+  MemoryCore::StackUse use;
+  int moved = 0;
+  for (const LoweredInstruction& each : lowered.instructions) {
+    if (each.stack == StackUse::uses || each.stack == StackUse::uses_and_moves) {
+      if (use.uses)
+        use.syncs += moved != 0 ? 1 : 0;
+      else
+        use.moved_before = moved;
+      use.uses = true;
+      moved = 0;
+    }
+    if (each.stack == StackUse::moves || each.stack == StackUse::uses_and_moves)
+      moved += each.stores() ? -bytes : bytes;
+  }
+  use.moved_behind = moved;
+  return use;
+}
+
+// What happens to it
+
+void MemoryCore::begin(const trace::BlockRun& run, const Block& block) {
+  run_ = &run;
+  block_ = &block;
+  since_ = cycle_;
+  retired_before_ = state_.retired;
+  one_by_one_ = false;
+  lines_hit_ = 0;
+  execution_.signals = {};
+  unusual_.clear();
+  unusual_signals_.clear();
+  requests_.clear();
+}
+
+BlockExecution MemoryCore::execute(const trace::BlockRun& run) {
+  const Block& block = lower(*run.block);
+  begin(run, block);
+  const std::size_t lines = enter_lines(block);
+  const bool code_is_there = execution_.signals.empty() && lines == block.lines.size();
+  begun_ = dispatch(block);
+  const std::size_t accesses = code_is_there && !block.one_by_one ? access_all(block) : 0;
+  if (code_is_there && !block.one_by_one && accesses == block.accesses.size())
+    apply(block);
+  else
+    pass_from(accesses, lines == block.lines.size() ? nobody : block.lines[lines].instruction);
+  retire_block(block);
+  branch();
+  const LoweredInstruction& end = block.lowered.instructions.back();
+  return {.run = &run,
+          .since = since_,
+          .kind = run.block->id * outcomes + 2 * static_cast<u32>(last_.prediction) + last_.taken,
+          .instructions = static_cast<u32>(block.lowered.instructions.size()),
+          .cycles = static_cast<u32>(cycle_ - since_),
+          .branch = end.branch,
+          .branch_length = end.length,
+          .taken = last_.taken,
+          .prediction = last_.prediction,
+          .jumps_within = block.lowered.branches_within,
+          .branch_ip = end.ip};
+}
+
+// How many of its lines of code have been entered: the first, and those behind it that are there.
+std::size_t MemoryCore::enter_lines(const Block& block) {
+  MemoryHierarchy& hierarchy = memory_.hierarchy();
+  std::size_t entered = hierarchy.line_of(block.lines.front().address) == fetched_line_ ? 1 : 0;
+  const std::size_t ahead = block.one_by_one ? 1 : block.lines.size();
+  for (; entered < ahead; ++entered) {
+    const u64 address = block.lines[entered].address;
+    if (!hierarchy.fetch_if_there(address)) break;
+    fetched_line_ = hierarchy.line_of(address);
+    ++lines_hit_;
+  }
+  if (entered != 0) return entered;
+  fetch_line(block.lines.front().address);
+  return 1;
+}
+
+void MemoryCore::fetch_line(u64 address) {
+  const u64 now = cycle_of(state_.dispatched);
+  const MemoryHierarchy::Answer answer = memory_.hierarchy().fetch(address, now, execution_.quantities);
+  fetched_line_ = memory_.hierarchy().line_of(address);
+  if (answer.level == CacheLevel::l1)
+    ++lines_hit_;
+  else
+    ++execution_.quantities[static_cast<unsigned>(Quantity::l1i_misses)];
+  execution_.signals = execution_.signals | fetch_signals(answer.level, answer.tlb);
+  if (answer.ready_cycle <= now) return;
+  state_.dispatched = begin_of(answer.ready_cycle);
+  front_end_.restart(answer.ready_cycle);
+}
+
+void MemoryCore::fetch(const LoweredInstruction& instruction) {
+  const MemoryHierarchy& hierarchy = memory_.hierarchy();
+  for (const u64 address : {instruction.ip, instruction.end() - 1})
+    if (hierarchy.line_of(address) != fetched_line_) fetch_line(address);
+}
+
+// The slot of its first uop: as soon as uops are delivered, and there is a place for the last in the reorder
+// buffer.
+Slots MemoryCore::dispatch(const Block& block) {
+  const Slots slots = block.flow.slots, width = parameters_.issue_width;
+  Slots begin = state_.dispatched + sync_stack(block.stack);
+  const u64 last = uops_ + block.flow.slots;
+  if (last > parameters_.reorder_buffer_uops) {
+    const u64 leaving = std::min(last - parameters_.reorder_buffer_uops, std::max<u64>(uops_, 1));
+    begin = std::max(begin, retired_mark(leaving - 1) + width - slots);
+  }
+  const FrontEnd::Cycles delivered = front_end_.deliver(block.code, cycle_of(begin));
+  return std::max({begin, begin_of(delivered.first), begin_of(delivered.last) + 1 - slots});
+}
+
+Slots MemoryCore::sync_stack(const StackUse& use) {
+  const bool first = use.uses && stack_moved_bytes_ + use.moved_before != 0;
+  stack_moved_bytes_ = use.uses ? use.moved_behind : stack_moved_bytes_ + use.moved_behind;
+  return use.syncs + (first ? 1 : 0);
+}
+
+// Accesses to L1, which take no other time than the summary says: how many, up to the first that is
+// elsewhere.
+std::size_t MemoryCore::access_all(const Block& block) {
+  if (run_->addresses.empty()) return block.accesses.size();
+  if (run_->addresses.size() < run_->block->operands) return 0;
+  MemoryHierarchy& hierarchy = memory_.hierarchy();
+  const u64 cycle = cycle_of(begun_);
+  const bool stores_wait = last_commit_ > cycle;
+  for (const Access& access : block.accesses) {
+    const auto number = static_cast<std::size_t>(&access - block.accesses.data());
+    const u64 address = run_->addresses[access.address];
+    if (hierarchy.line_of(address) != hierarchy.line_of(address + access.bytes - 1)) return number;
+    if (access.kind == AccessKind::store && (stores_wait || hierarchy.may_have_code(address))) return number;
+    const auto found = hierarchy.access_if_there(
+        {.address = address, .ip = access.ip, .kind = access.kind, .cycle = cycle}, execution_.quantities);
+    if (found == MemoryHierarchy::Found::elsewhere) return number;
+    if (found == MemoryHierarchy::Found::there_and_prefetched) note_requests(access.instruction);
+  }
+  // Nothing waits in the store buffer: what its entries hold is over, whichever they are.
+  next_store_ = (next_store_ + block.stores) % store_buffer_.size();
+  return block.accesses.size();
+}
+
+void MemoryCore::apply(const Block& block) {
+  constexpr Slots longest = Slots{1} << 30;
+  const BlockFlow& flow = block.flow;
+  const std::size_t rows = flow.rows();
+  const i32* column = flow.delays.data();
+  std::copy_n(column, rows, results_.begin());
+  for (std::size_t n = 0; n < flow.inputs.size(); ++n) {
+    column += rows;
+    const auto ready =
+        static_cast<i32>(std::clamp(state_.registers[flow.inputs[n]] - begun_, -longest, longest - 1));
+    inputs_[n] = ready;
+    for (std::size_t row = 0; row < rows; ++row) results_[row] = std::max(results_[row], ready + column[row]);
+  }
+  for (std::size_t n = 0; n < flow.outputs.size(); ++n)
+    state_.registers[flow.outputs[n]] = begun_ + results_[BlockFlow::first_register + n];
+  state_.dispatched = begun_ + flow.slots;
+  state_.retired = std::max(retired_before_ + flow.slots, begun_ + results_[BlockFlow::retired]);
+  state_.result = begun_ + results_[BlockFlow::resolved];
+}
+
+DataAccesses MemoryCore::take_accesses(const LoweredInstruction& instruction) {
+  DataAccesses data{&instruction, {}};
+  const std::size_t operands = instruction.operands;
+  if (next_address_ + operands <= run_->addresses.size())
+    data.addresses = run_->addresses.subspan(next_address_, operands);
+  next_address_ += operands;
+  if (instruction.rep && next_repetition_ < run_->rep_counts.size())
+    data.iterations = run_->rep_counts[next_repetition_++];
+  return data;
+}
+
+// Instruction by instruction, of which so many accesses are over, and code up to that one has been entered.
+void MemoryCore::pass_from(std::size_t accesses, u32 entered) {
+  const std::vector<LoweredInstruction>& all = block_->lowered.instructions;
+  one_by_one_ = true;
+  if (retired_.size() < all.size()) retired_.resize(all.size());
+  state_.dispatched = begun_;
+  next_address_ = next_repetition_ = 0;
+  accesses_over_ = accesses;
+  entered_ = entered;
+  for (u32 n = 0; n < all.size(); ++n) {
+    if (n >= entered_ || fetched_line_ == nowhere) fetch(all[n]);
+    pass(run_->block->instructions[n], all[n], n);
+    note(n);
+    execution_.signals = {};
+  }
+}
+
+void MemoryCore::pass(const x86::Instruction& instruction, const LoweredInstruction& lowered, u32 number) {
+  const DataAccesses data = take_accesses(lowered);
+  const bool accesses = lowered.accesses != 0 && data.iterations != 0;
+  Slots late = 0;
+  if (accesses && lowered.loads()) late = load(data, dataflow_.addressed(instruction, lowered, state_));
+  dataflow_.step(instruction, lowered, late, state_);
+  if (accesses && lowered.stores()) store(data);
+  if (std::exchange(execution_.clears_pipeline, false)) clear_pipeline(number);
+  if (instruction.flushes_line) flush_line(instruction, registers_after(number));
+  retired_[number] = state_.retired;
+}
+
+// Whether that access has been made before. All that have been were hits.
+bool MemoryCore::is_over(AccessKind kind) {
+  if (accesses_over_ == 0) return false;
+  --accesses_over_;
+  execution_.signals = execution_.signals | hits_[kind == AccessKind::load ? 1 : 2];
+  return true;
+}
+
+// How much later than from L1D all data are there.
+Slots MemoryCore::load(const DataAccesses& data, Slots start) {
+  if (data.addresses.empty()) {
+    execution_.signals.add(Signal::load_l1_hit);
+    return 0;
+  }
+  const u64 cycle = cycle_of(start), hit = cycle + memory_.hierarchy().hit_latency();
+  u64 ready = hit;
+  for (unsigned n = 0; n < data.instruction->operands; ++n) {
+    if (!data.instruction->memory[n].load || is_over(AccessKind::load)) continue;
+    ready =
+        std::max(ready, memory_.access_in_order(data, n, AccessKind::load, cycle, execution_).ready_cycle);
+  }
+  return begin_of(ready - hit);
+}
+
+// A store leaves the buffer when it is in L1D, in order, and a string store retires then.
+void MemoryCore::store(const DataAccesses& data) {
+  if (data.addresses.empty()) {
+    execution_.signals.add(Signal::store_l1_hit);
+    return;
+  }
+  for (unsigned n = 0; n < data.instruction->operands; ++n) {
+    if (!data.instruction->memory[n].store) continue;
+    u64& leaves = store_buffer_[next_store_];
+    next_store_ = (next_store_ + 1) % store_buffer_.size();
+    if (is_over(AccessKind::store)) continue;
+    const u64 cycle = std::max(cycle_of(state_.result), leaves);
+    const u64 written = memory_.access_in_order(data, n, AccessKind::store, cycle, execution_).ready_cycle;
+    leaves = last_commit_ = std::max(last_commit_, written);
+    const u64 done = data.instruction->rep ? last_commit_ : cycle;
+    state_.result = std::max(state_.result, begin_of(done));
+    state_.retired = std::max(state_.retired, begin_of(done) + 1 - parameters_.issue_width);
+  }
+}
+
+// What is younger was done in vain, and is fetched anew. Its lines have not been entered yet.
+void MemoryCore::clear_pipeline(u32 behind) {
+  for (const Line& line : block_->lines)
+    if (line.instruction > behind && line.instruction < entered_) --lines_hit_;
+  entered_ = std::min(entered_, behind + 1);
+  const u64 again =
+      cycle_of(state_.retired - 1) + parameters_.mispredict_penalty + parameters_.machine_clear_cycles;
+  state_.dispatched = std::max(state_.dispatched, begin_of(again));
+  front_end_.restart(again);
+  fetched_line_ = nowhere;
+}
+
+// The trace has no address for it, as it is no access. Its registers are those before it too.
+void MemoryCore::flush_line(const x86::Instruction& instruction, const Registers* registers) {
+  const x86::MemoryOperand& line = instruction.flushed_line;
+  if (registers == nullptr || line.fs || line.gs) return;
+  MemoryHierarchy& hierarchy = memory_.hierarchy();
+  const u64 address = x86::effective_address(instruction, line, *registers, 0, 0);
+  hierarchy.flush(address);
+  if (hierarchy.line_of(address) == fetched_line_) fetched_line_ = nowhere;
+}
+
+void MemoryCore::note(u32 instruction) {
+  note_requests(instruction);
+  if ((execution_.signals ^ hits_[block_->lowered.instructions[instruction].accesses]).empty()) return;
+  unusual_.push_back(instruction);
+  unusual_signals_.push_back(execution_.signals);
+}
+
+void MemoryCore::note_requests(u32 instruction) {
+  if (!MemoryHierarchy::has_added(execution_.quantities)) return;
+  requests_.push_back({instruction, std::exchange(execution_.quantities, {})});
+}
+
+void MemoryCore::retire_block(const Block& block) {
+  port_free_ = std::max(port_free_, begun_) + block.flow.port_slots;
+  state_.retired = std::max(state_.retired, port_free_);
+  for (u64 mark = uops_ / uops_of_mark; mark * uops_of_mark < uops_ + block.flow.slots; ++mark)
+    retired_uops_[mark & (retired_uops_.size() - 1)] = state_.retired;
+  uops_ += block.flow.slots;
+  cycle_ = cycle_of(state_.retired - 1);
+}
+
+void MemoryCore::branch() {
+  const LoweredBlock& block = block_->lowered;
+  const auto end = static_cast<u32>(block.instructions.size() - 1);
+  if (block.branches_within) {
+    within_.assign(end, {});
+    for (u32 n = 0; n < end; ++n) within_[n] = resolve(block.instructions[n], n);
+  }
+  last_ = resolve(block.instructions[end], end);
+  redirect(last_.prediction);
+}
+
+MemoryCore::Branch MemoryCore::resolve(const LoweredInstruction& instruction, u32 number) {
+  if (instruction.branch == BranchKind::none) return {};
+  const u64 next = next_ip(number);
+  Branch made{.taken = is_taken(instruction.branch, run_->block->instructions[number].target,
+                                instruction.end(), next)};
+  if (is_near_branch(instruction.branch))
+    made.prediction = branches_.resolve(BranchSite{instruction.ip, instruction.end(), instruction.branch},
+                                        made.taken, next);
+  if (made.taken) front_end_.follow(instruction.ip, next);
+  return made;
+}
+
+void MemoryCore::redirect(Prediction prediction) {
+  if (prediction == Prediction::right) return;
+  const u64 again = prediction == Prediction::wrong
+                        ? cycle_of(state_.result) + parameters_.mispredict_penalty
+                        : cycle_of(state_.dispatched) + parameters_.resteer_cycles;
+  state_.dispatched = std::max(state_.dispatched, begin_of(again));
+  front_end_.restart(again);
+}
+
+void MemoryCore::interrupt() {
+  const u64 again = cycle_ + 1 + parameters_.mispredict_penalty;
+  state_.dispatched = std::max(state_.dispatched, begin_of(again));
+  front_end_.restart(again);
+}
+
+void MemoryCore::warm_from(const MemoryCore& before) {
+  branches_ = before.branches_;
+  front_end_.warm_from(before.front_end_);
+  memory_.warm_from(before.memory_);
+}
+
+// What is told of it
+
+u64 MemoryCore::next_ip(u32 instruction) const {
+  const std::vector<x86::Instruction>& all = run_->block->instructions;
+  return instruction + 1 == all.size() ? run_->next_ip : all[instruction + 1].ip;
+}
+
+const Registers* MemoryCore::registers_after(u32 instruction) const {
+  return instruction < run_->registers.size() ? &run_->registers[instruction] : nullptr;
+}
+
+SignalSet MemoryCore::raised(u32 instruction) const {
+  const auto found = std::ranges::lower_bound(unusual_, instruction);
+  if (found != unusual_.end() && *found == instruction)
+    return unusual_signals_[static_cast<std::size_t>(found - unusual_.begin())];
+  return hits_[block_->lowered.instructions[instruction].accesses];
+}
+
+SignalSet MemoryCore::differing_signals(u32 instruction) const {
+  return raised(instruction) ^ hits_[block_->lowered.instructions[instruction].accesses];
+}
+
+SignalSet MemoryCore::with_code(u32 instruction, SignalSet signals) const {
+  const x86::Instruction& code = run_->block->instructions[instruction];
+  signals = signals | code.signals;
+  if (block_->lowered.instructions[instruction].fused) signals.add(Signal::macro_fused);
+  if (code.branch == BranchKind::none) return signals;
+  const Branch& went = branch_of(instruction);
+  return signals | CoreEngine::signals_of_branch(code.branch, went.taken, went.prediction);
+}
+
+const MemoryCore::Branch& MemoryCore::branch_of(u32 instruction) const {
+  return instruction + 1 == block_->lowered.instructions.size() ? last_ : within_[instruction];
+}
+
+SignalSet MemoryCore::usual_signals(const BlockExecution&, u32 instruction) const {
+  return with_code(instruction, hits_[block_->lowered.instructions[instruction].accesses]);
+}
+
+SignalSet MemoryCore::actual_signals(u32 instruction) const {
+  return with_code(instruction, raised(instruction));
+}
+
+void MemoryCore::account_time(u64 since, u64 until, Quantities& quantities) const {
+  set(quantities, Quantity::cycles, until - since);
+  set(quantities, Quantity::reference_cycles, tsc_.ticks(until) - tsc_.ticks(since));
+}
+
+Quantities MemoryCore::sum(const QuantitySet& wanted) const {
+  Quantities sums{};
+  account_time(since_, cycle_, sums);
+  set(sums, Quantity::l1i_hits, lines_hit_);
+  for (const Requests& reported : requests_)
+    wanted.each_index([&](unsigned which) { sums[which] += reported.quantities[which]; });
+  return sums;
+}
+
+u32 MemoryCore::first_of_last_cycle(const BlockExecution& execution) const {
+  u32 number = 0, first_of_cycle = 0;
+  u64 cycle = since_;
+  retire(execution, [&](const Retirement& retirement) {
+    if (retirement.cycle != cycle) first_of_cycle = number;
+    cycle = retirement.cycle;
+    ++number;
+  });
+  return first_of_cycle;
+}
+
+MemoryCore::Cursor MemoryCore::first() const {
+  Cursor cursor{.cycle = since_};
+  if (one_by_one_) return cursor;
+  cursor.state.dispatched = begun_;
+  cursor.state.retired = retired_before_;
+  for (std::size_t n = 0; n < block_->flow.inputs.size(); ++n)
+    cursor.state.registers[block_->flow.inputs[n]] = begun_ + inputs_[n];
+  return cursor;
+}
+
+// As it was when the block passed, or would have been if it had gone instruction by instruction.
+u64 MemoryCore::retired_at(Cursor& cursor) const {
+  const u32 number = cursor.instruction;
+  const std::vector<LoweredInstruction>& all = block_->lowered.instructions;
+  if (number + 1 == all.size()) return cycle_;
+  if (one_by_one_) return cycle_of(retired_[number] - 1);
+  dataflow_.step(run_->block->instructions[number], all[number], 0, cursor.state);
+  return cycle_of(cursor.state.retired - 1);
+}
+
+const Retirement& MemoryCore::next(Cursor& cursor) const {
+  const u32 number = cursor.instruction;
+  const x86::Instruction& instruction = run_->block->instructions[number];
+  const u64 previous = cursor.cycle;
+  cursor.cycle = std::max(previous, retired_at(cursor));
+
+  Retirement& r = cursor.retirement;
+  r.ip = instruction.ip;
+  r.next_ip = next_ip(number);
+  r.cycle = cursor.cycle;
+  r.signals = actual_signals(number);
+  r.quantities.fill(0);
+  for (; cursor.request < requests_.size() && requests_[cursor.request].instruction == number;
+       ++cursor.request)
+    add_to(r.quantities, requests_[cursor.request].quantities);
+  account_time(previous, cursor.cycle, r.quantities);
+  if (number == 0) set(r.quantities, Quantity::l1i_hits, lines_hit_);
+  r.length = instruction.length;
+  r.branch = instruction.branch;
+  r.taken = r.mispredicted = false;
+  if (instruction.branch != BranchKind::none) {
+    r.taken = branch_of(number).taken;
+    r.mispredicted = branch_of(number).prediction == Prediction::wrong;
+  }
+  r.latency_cycles = r.retire_latency_cycles = static_cast<u32>(cursor.cycle - previous);
+  r.registers = registers_after(number);
+  const auto changes = run_->extended_changes;
+  const bool changed = cursor.change < changes.size() && changes[cursor.change].instruction == number;
+  r.extended = changed ? &changes[cursor.change++].change : nullptr;
+  ++cursor.instruction;
+  return r;
+}
+
+}  // namespace pmusim
