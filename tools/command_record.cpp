@@ -2,10 +2,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <fstream>
+#include <iterator>
+#include <span>
+
+#include "base/output_file.h"
 #include "cgroup_option.h"
 #include "core_option.h"
 #include "hardware_log.h"
 #include "interrupts.h"
+#include "kernel_entries_option.h"
 #include "kernel_option.h"
 #include "machine_option.h"
 #include "model_option.h"
@@ -24,6 +30,8 @@ namespace pmusim::tools {
 
 namespace {
 
+constexpr const char* kallsyms_suffix = ".kallsyms";
+
 /// The command with what every command that replays takes.
 struct Recording {
   explicit Recording(CommandLine line) : trace(std::move(line.program)) {
@@ -36,6 +44,7 @@ struct Recording {
   CoreOption core;
   StartOption start;
   KernelOption kernel;
+  KernelEntriesOption entries;
   RegisterOptions registers;
   HardwareLog hardware;
   TraceOption trace;
@@ -86,6 +95,26 @@ bool choose_periods(const RecordCommand& command, TraceOption& trace, const Sess
   return !trace.replay_is_interrupted();
 }
 
+/// Names of the kernel that a session runs, as /proc/kallsyms has them; "": there is none, or nobody has
+/// them.
+std::string kernel_symbols(const Session& session, const TraceOption& trace, const SessionOptions& machine) {
+  if (!session.trace().contents().kernel) return {};
+  if (machine.kernel_entries) return trace::synthetic_kallsyms(*machine.kernel_entries);
+  std::ifstream file(trace.title() + kallsyms_suffix);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Beside the profile; says where.
+std::string write_kernel_symbols(const std::string& symbols, const std::string& profile) {
+  if (profile == "-") return {};
+  const std::string path = profile + kallsyms_suffix;
+  auto file = value_or_fail(OutputFile::create(path));
+  value_or_fail(file.write(std::as_bytes(std::span(symbols))));
+  value_or_fail(file.commit());
+  return fmt::format("[ pmusim record: the kernel's functions are in {}: perf report --kallsyms {} ]\n", path,
+                     path);
+}
+
 void record_trace(const RecordCommand& command, TraceOption& trace, const SessionOptions& machine,
                   RecordOptions options, HardwareLog& hardware) {
   const bool runs_nothing = command.dry_run && trace.is_live();
@@ -107,6 +136,8 @@ void record_trace(const RecordCommand& command, TraceOption& trace, const Sessio
   bar.reset();
   hardware.finish();
   tell_recording(command, summary_text(summary, command, options, asked));
+  if (const std::string symbols = kernel_symbols(session, trace, machine); !symbols.empty())
+    tell_recording(command, write_kernel_symbols(symbols, options.output));
 }
 
 void run_record(Recording& recording, const CLI::App& app) {
@@ -120,6 +151,7 @@ void run_record(Recording& recording, const CLI::App& app) {
   machine.kernel = recording.registers.kernel(recording.kernel);
   recording.core.apply_to(machine);
   machine.start = recording.start.state(source);
+  recording.entries.apply_to(machine);
   RecordOptions options =
       record_options(command, machine.model, machine.machine ? &*machine.machine : nullptr);
   recording.registers.apply_to(options);
@@ -280,6 +312,7 @@ void add_record(CLI::App& app, CommandLine line) {
   recording->core.add_error_to(*command);
   recording->start.add_to(*command);
   recording->kernel.add_to(*command);
+  recording->entries.add_to(*command);
   recording->hardware.add_to(*command);
   recording->registers.add_to(*command, recording->model, recording->kernel);
   add_other_perf_options(*command);

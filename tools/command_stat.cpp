@@ -7,6 +7,7 @@
 #include "core_option.h"
 #include "hardware_log.h"
 #include "interrupts.h"
+#include "kernel_entries_option.h"
 #include "kernel_option.h"
 #include "machine_option.h"
 #include "model_option.h"
@@ -36,6 +37,7 @@ struct Counting {
   CoreOption core;
   StartOption start;
   KernelOption kernel;
+  KernelEntriesOption entries;
   HardwareLog hardware;
   TraceOption trace;
 };
@@ -73,6 +75,7 @@ StatReport count(Counting& counting, StatOptions options, StatResult& result, St
   counting.core.apply_to(machine);
   counting.core.choose_windows(machine, trace);
   machine.start = result.start;
+  counting.entries.apply_to(machine);
   const bool watched = hardware.wanted() && result.runs.empty();
   auto source = trace.source(machine.core);
   if (!watched) leave_registers_out(*source, machine.core);
@@ -225,6 +228,7 @@ void add_stat(CLI::App& app, CommandLine line) {
   counting->core.add_error_to(*command);
   counting->start.add_to(*command);
   counting->kernel.add_to(*command);
+  counting->entries.add_to(*command);
   add_other_perf_options(*command);
   counting->trace.add_to(*command);
   command->callback([counting, command] { run_stat(*counting, *command); });

@@ -25,6 +25,9 @@ void ProfileOption::add_to(CLI::App& command) {
   command.add_flag("--json,-j", json, "Print JSON: everything that is known of the profile");
   command.add_option("--debug-directory", options.debug_directory, "Where separate debug files are")
       ->capture_default_str();
+  command.add_option("--kallsyms", options.kallsyms,
+                     "Functions of the kernel, as /proc/kallsyms has them (default: the input's name with "
+                     ".kallsyms behind it, if there is one)");
 }
 
 annotate::Report ProfileOption::report() const {

@@ -104,6 +104,13 @@ Json describe(const trace::SignalDelivery& h) {
   return {{"record", "signal"}, {"signal", h.signal}, {"handler", address(h.handler)}};
 }
 
+Json describe(const trace::Interrupt& h) {
+  return {{"record", "interrupt"},
+          {"vector", h.vector},
+          {"from", address(h.from)},
+          {"handler", address(h.handler)}};
+}
+
 // --- lines
 // ---------------------------------------------------------------------------------------------------
 

@@ -197,7 +197,11 @@ Result<Report, Error> checked(Report report, const Reader& file, const Options& 
 
 std::filesystem::path usual_debug_directory() { return symbols::usual_debug_directory; }
 
-Result<Report, Error> analyze(const std::filesystem::path& perf_data, const Options& options) {
+Result<Report, Error> analyze(const std::filesystem::path& perf_data, const Options& asked) {
+  Options options = asked;
+  const std::filesystem::path beside = perf_data.string() + ".kallsyms";
+  if (std::error_code error; options.kallsyms.empty() && std::filesystem::exists(beside, error))
+    options.kallsyms = beside;
   const auto file = Reader::open(perf_data);
   if (!file) return Failure(file.error());
   auto report = read_profile(*file, options);

@@ -20,7 +20,7 @@ struct SpecialModule {
 namespace {
 
 constexpr SpecialModule unknown{"[unknown]", "no mapping of a file is known here"};
-constexpr SpecialModule kernel{"[kernel]", "symbols of kernels are not read"};
+constexpr SpecialModule kernel{"[kernel]", "symbols of kernels are in a file of their own (--kallsyms)"};
 constexpr SpecialModule hypervisor{"[hypervisor]", "symbols of hypervisors are not read"};
 constexpr SpecialModule guest_kernel{"[guest kernel]", "symbols of kernels are not read"};
 constexpr SpecialModule guest_user{"[guest user]", "what guests have mapped is not known"};
@@ -80,7 +80,10 @@ Location Resolver::locate_branch(const CodeSpace& space, u64 address) {
 u32 Resolver::special_module(const SpecialModule& special) {
   const auto [at, is_new] =
       special_modules_.try_emplace(std::string(special.name), static_cast<u32>(modules_.size()));
-  if (is_new) modules_.push_back({at->first, symbols::Module::nameless(std::string(special.problem))});
+  const bool is_named = &special == &kernel && !options_.kallsyms.empty();
+  if (is_new)
+    modules_.push_back({at->first, is_named ? symbols::Module::from_kallsyms(options_.kallsyms)
+                                            : symbols::Module::nameless(std::string(special.problem))});
   return at->second;
 }
 

@@ -110,6 +110,8 @@ const Retirement& BlockCore::next(const BlockExecution& execution, Cursor& curso
   r.ip = instruction.ip;
   r.next_ip = last ? run.next_ip : instruction.end();
   r.cycle = cursor.cycle;
+  r.cpl = run.block->ring;
+  r.cpl_after = last ? run.next_ring : r.cpl;
   r.signals = instruction.signals;
   r.length = instruction.length;
   r.branch = instruction.branch;
@@ -122,7 +124,7 @@ const Retirement& BlockCore::next(const BlockExecution& execution, Cursor& curso
       cursor.change < changes.size() && changes[cursor.change].instruction == cursor.instruction;
   r.extended = changed ? &changes[cursor.change++].change : nullptr;
   if (instruction.branch != BranchKind::none) {
-    r.taken = is_taken(instruction, r.next_ip);
+    r.taken = last ? execution.taken : is_taken(instruction, r.next_ip);
     r.mispredicted = last && execution.prediction == Prediction::wrong;
     const BranchOutcome outcome{.taken = r.taken, .mispredicted = r.mispredicted};
     r.signals = r.signals | outcome_signals(instruction.branch, outcome);

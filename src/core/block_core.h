@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/block_schedule.h"
+#include "core/branch_outcome.h"
 #include "core/branch_unit.h"
 #include "cpu/clocks.h"
 #include "pmusim/cpu/retirement.h"
@@ -64,6 +65,11 @@ class BlockCore {
   void warm_from(const BlockCore& before) { branches_ = before.branches_; }
   /// A signal enters its handler: the front end begins anew.
   void interrupt();
+  /// The same of an interrupt or exception, which takes a cycle: that one.
+  u64 enter_handler() {
+    interrupt();
+    return ++cycle_;
+  }
   /// As Core::obey_prediction_barriers.
   void obey_prediction_barriers(u64 asked_for);
 
@@ -120,16 +126,17 @@ inline BlockExecution BlockCore::execute(const trace::BlockRun& run) {
   const u32 id = run.block->id;
   const bool known = id < blocks_.size() && blocks_[id].instructions != 0;
   const Lowered& block = known ? blocks_[id] : lower(*run.block);
-  BlockExecution execution{.run = &run,
-                           .since = cycle_,
-                           .kind = id * outcomes_,
-                           .instructions = block.instructions,
-                           .cycles = block.cycles,
-                           .branch = block.branch,
-                           .branch_length = block.branch_length,
-                           .taken = block.is_taken(run.next_ip),
-                           .jumps_within = block.jumps_within,
-                           .branch_ip = block.branch_ip};
+  BlockExecution execution{
+      .run = &run,
+      .since = cycle_,
+      .kind = id * outcomes_,
+      .instructions = block.instructions,
+      .cycles = block.cycles,
+      .branch = block.branch,
+      .branch_length = block.branch_length,
+      .taken = block.is_taken(run.next_ip) || is_seen_transfer(block.branch, run.block->ring, run.next_ring),
+      .jumps_within = block.jumps_within,
+      .branch_ip = block.branch_ip};
   execution.kind += execution.taken;
   if (branches_) {
     execution.cycles += std::exchange(delay_cycles_, 0);

@@ -3,6 +3,7 @@
 #define PMUSIM_SRC_CORE_BRANCH_OUTCOME_H
 
 #include "pmusim/arch/branch.h"
+#include "pmusim/base/bus.h"
 
 namespace pmusim {
 
@@ -28,6 +29,12 @@ constexpr bool is_taken(BranchKind branch, u64 target, u64 end, u64 next_ip) {
     default:
       return true;
   }
+}
+
+/// Whether it is a transfer whose other side is seen all the same, as the trace has ring 0.
+constexpr bool is_seen_transfer(BranchKind branch, Cpl ring, Cpl next_ring) {
+  return (ring == Cpl::kernel || next_ring == Cpl::kernel) &&
+         (enters_the_kernel(branch) || branch == BranchKind::sysret);
 }
 
 }  // namespace pmusim

@@ -65,7 +65,8 @@ void CoreEngine::begin_lowered(const trace::BlockRun& block_run, const LoweredBl
   time_is_recorded_ = block_run.cycles.has_value();
   begin_cycle_ = cycle();
   const LoweredInstruction& last = this->lowered().instructions.back();
-  left_by_branch_ = is_taken(last.branch, this->lowered().target, last.end(), block_run.next_ip);
+  left_by_branch_ = is_taken(last.branch, this->lowered().target, last.end(), block_run.next_ip) ||
+                    is_seen_transfer(last.branch, block_run.block->ring, block_run.next_ring);
   // One that is taken starts where jumps do.
   const auto form = left_by_branch_ ? InstructionForm::branch : InstructionForm::conditional_branch;
   last_branch_ports_ = costs_->of(form).uses[0].ports;
@@ -566,6 +567,8 @@ const Retirement& CoreEngine::retire(Cursor& cursor) const {
   r.ip = instruction.ip;
   r.next_ip = next_ip(number);
   r.cycle = passed.cycle;
+  r.cpl = run_->block->ring;
+  r.cpl_after = number + 1 == run_->block->instructions.size() ? run_->next_ring : r.cpl;
   r.signals = signals_of(number);
   r.quantities.fill(0);
   if (cursor.request < requests_.size() && requests_[cursor.request].instruction == number)

@@ -63,6 +63,11 @@ class IntervalCore {
   /// As CoreEngine::join.
   void join(MachineCaches& machine, u32 package) { engine_.join(machine, package); }
   void interrupt() { engine_.interrupt(); }
+  /// The same of an interrupt or exception: the cycle in which it is taken.
+  u64 enter_handler() {
+    interrupt();
+    return cycle();
+  }
   void obey_prediction_barriers(u64 asked_for) { engine_.obey_prediction_barriers(asked_for); }
   /// Instructions that can retire in one cycle: a pair in each slot.
   u32 most_in_cycle() const { return 2 * width_; }

@@ -23,8 +23,7 @@ Result<Done, Error> warm_up(BlocksCore& core, trace::Source& program, GoOn&& go_
     if (!item->has_value()) break;
     const auto* const run = std::get_if<trace::BlockRun>(&**item);
     if (run == nullptr) {
-      if (std::holds_alternative<trace::SignalDelivery>(std::get<trace::SideBandRecord>(**item)))
-        copy.interrupt();
+      if (trace::flushes(std::get<trace::SideBandRecord>(**item))) copy.interrupt();
       continue;
     }
     copy.execute(*run);

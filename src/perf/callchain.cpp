@@ -27,8 +27,8 @@ void follow_frames(std::vector<u64>& chain, u64 frame_pointer, std::size_t limit
 }
 
 /// Of a sample in the kernel: where it was entered.
-SampledPlace place_of(const SampleData& data, const Registers& user, bool in_kernel) {
-  SampledPlace place{.interrupted_ip = user.rip};
+SampledPlace place_of(const SampleData& data, u64 user_ip, bool in_kernel) {
+  SampledPlace place{.interrupted_ip = user_ip};
   if (in_kernel || data.cpl == Cpl::kernel) return place;
   place.ip = data.ip;
   place.time = data.time;
@@ -42,10 +42,10 @@ void unwind(std::vector<u64>& chain, const Attr& attr, const SampleData& data, c
   chain.clear();
   const bool in_kernel = frame.cpl == Cpl::kernel;
   if (in_kernel && !attr.exclude_callchain_kernel) chain = {callchain_context::KERNEL, frame.registers.rip};
-  const Registers* const user = in_kernel ? target.user_registers() : &frame.registers;
-  if (attr.exclude_callchain_user || user == nullptr) return;
+  const std::optional<u64> user_ip = in_kernel ? target.user_ip() : frame.registers.rip;
+  if (attr.exclude_callchain_user || !user_ip) return;
   const std::size_t parts = chain.empty() ? 1 : 2;  // each begins with a mark and an address
-  const SampledPlace place = place_of(data, *user, in_kernel);
+  const SampledPlace place = place_of(data, *user_ip, in_kernel);
   const auto callers = target.callers(place, std::max<std::size_t>(attr.sample_max_stack, parts) - parts);
   chain.push_back(callchain_context::USER);
   if (callers) {
@@ -53,8 +53,9 @@ void unwind(std::vector<u64>& chain, const Attr& attr, const SampleData& data, c
     chain.insert(chain.end(), callers->begin(), callers->end());
     return;
   }
-  chain.push_back(user->rip);
-  if (in_kernel || frame.registers_known)
+  chain.push_back(*user_ip);
+  const Registers* const known = frame.registers_known ? &frame.registers : nullptr;
+  if (const Registers* const user = in_kernel ? target.user_registers() : known)
     follow_frames(chain, (*user)[Gpr::rbp], attr.sample_max_stack + parts, target);
 }
 

@@ -24,6 +24,7 @@ class Feeder {
   /// At ring `cpl`; `cpl_after` is where the last instruction leads to.
   void run(const trace::BlockRun& block_run, Cpl cpl, Cpl cpl_after);
   void interrupt() { core_.interrupt(); }
+  void enter_handler(const trace::Interrupt& interrupt, Cpl cpl);
   void set_extended_state(const ExtendedState& state) {
     for (const Fed& fed : pmus_) fed.pmu->set_extended_state(&state);
   }
@@ -50,6 +51,18 @@ inline void Feeder::run(const trace::BlockRun& block_run, Cpl cpl, Cpl cpl_after
     }
   });
   if (!pmus_.empty()) core_.obey_prediction_barriers(pmus_.front().pmu->prediction_barriers());
+}
+
+inline void Feeder::enter_handler(const trace::Interrupt& interrupt, Cpl cpl) {
+  core_.interrupt();
+  for (const Fed& fed : pmus_)
+    fed.pmu->retire({.ip = interrupt.from,
+                     .next_ip = interrupt.handler,
+                     .cycle = core_.cycle() + fed.offset_cycles,
+                     .branch = BranchKind::interrupt,
+                     .taken = true,
+                     .cpl = cpl,
+                     .cpl_after = Cpl::kernel});
 }
 
 }  // namespace pmusim

@@ -25,10 +25,11 @@ class Replay::State {
   u64 take(const trace::BlockRun& run);
   void take(const trace::SideBandRecord& record);
 
-  Cpl ring_at(u64 ip) const {
+  /// `recorded`: by the trace.
+  Cpl ring_at(u64 ip, Cpl recorded) const {
     const bool upper_half = (ip >> 63) != 0;
-    return ring_ == ReplayRing::kernel || (ring_ == ReplayRing::by_address && upper_half) ? Cpl::kernel
-                                                                                          : Cpl::user;
+    if (ring_ == ReplayRing::user) return recorded;
+    return ring_ == ReplayRing::kernel || upper_half ? Cpl::kernel : Cpl::user;
   }
 
   std::unique_ptr<trace::Source> source_;
@@ -55,13 +56,15 @@ Result<u64, Error> Replay::State::run(u64 at_most) {
 u64 Replay::State::take(const trace::BlockRun& run) {
   if (std::exchange(extended_stale_, extended_stale_ && run.extended == nullptr) && run.extended != nullptr)
     feeder_.set_extended_state(*run.extended);
-  feeder_.run(run, ring_at(run.block->start()), ring_at(run.next_ip));
+  feeder_.run(run, ring_at(run.block->start(), run.block->ring), ring_at(run.next_ip, run.next_ring));
   return run.block->instructions.size();
 }
 
 void Replay::State::take(const trace::SideBandRecord& record) {
   extended_stale_ = true;
   if (std::holds_alternative<trace::SignalDelivery>(record)) feeder_.interrupt();
+  if (const auto* const interrupt = std::get_if<trace::Interrupt>(&record))
+    feeder_.enter_handler(*interrupt, ring_at(interrupt->from, interrupt->ring));
 }
 
 Result<Replay, Error> Replay::open(const std::string& trace_path, const CpuModel& model) {

@@ -22,6 +22,11 @@ Branch branch_of(const BlockExecution& execution, u64 cycles_ahead) {
           .zero_length_call = static_cast<bool>(calls & goes_on)};
 }
 
+/// From its first instruction to what follows it.
+bool is_user(const trace::BlockRun& run) {
+  return run.block->ring == Cpl::user && run.next_ring == Cpl::user;
+}
+
 BlockRuns::Execution in_short(const BlockExecution& execution) {
   return {execution.kind, execution.instructions, execution.cycles};
 }
@@ -191,7 +196,9 @@ bool BlockEngine<C>::begin(Watcher& watcher, const BlockExecution& execution) {
 template <class C>
 inline bool BlockEngine<C>::sum_up(Watcher& watcher, const BlockExecution& execution) {
   BlockRuns& runs = watcher.runs;
-  if (execution.jumps_within || (!fits(core_, runs, execution) && !begin(watcher, execution))) return false;
+  if (execution.jumps_within || !is_user(*execution.run) ||
+      (!fits(core_, runs, execution) && !begin(watcher, execution)))
+    return false;
   if (!runs.knows(execution.kind)) learn(core_, runs, execution);
   if (!runs.add(in_short(execution))) return false;
   add_what_differs(core_, runs, execution);
@@ -210,6 +217,22 @@ void BlockEngine<C>::retire(Watcher& watcher, const BlockExecution& execution) {
   watcher.cpu.start_block(*execution.run);
   core_.retire(execution, [&](const Retirement& retirement) { watcher.cpu.retire(retirement); });
   watcher.cpu.finish_block(*execution.run);
+}
+
+template <class C>
+void BlockEngine<C>::enter_handler(const trace::Interrupt& interrupt) {
+  const Retirement entry{.ip = interrupt.from,
+                         .next_ip = interrupt.handler,
+                         .cycle = core_.enter_handler(),
+                         .branch = BranchKind::interrupt,
+                         .taken = true,
+                         .cpl = interrupt.ring,
+                         .cpl_after = Cpl::kernel};
+  for (Watcher& watcher : watchers_) {
+    if (interrupt.ring == Cpl::user) watcher.cpu.interrupt_user(interrupt.from);
+    watcher.cpu.retire(entry);
+    watcher.cpu.finish_block(interrupt.handler, nullptr, Cpl::kernel);
+  }
 }
 
 template class BlockEngine<BlockCore>;

@@ -19,8 +19,8 @@ namespace pmusim {
 
 /// A core that goes by blocks: BlockCore, MemoryCore, IntervalCore or SampledCore. Each monitor gets blocks
 /// summed up while nothing can be seen of it, and the instructions of a block where something can: an
-/// overflow may come within it, an interrupt or a PEBS record is under way, or what counts depends on more
-/// than the block.
+/// overflow may come within it, an interrupt or a PEBS record is under way, what counts depends on more than
+/// the block, or the block is the kernel's or leads there.
 template <class BlocksCore>
 class BlockEngine final : public Engine {
  public:
@@ -39,6 +39,7 @@ class BlockEngine final : public Engine {
     if constexpr (has_caches) core_.join(machine, package);
   }
   void interrupt() override { core_.interrupt(); }
+  void enter_handler(const trace::Interrupt& interrupt) override;
 
  private:
   /// A monitor with what it has not got yet.

@@ -58,6 +58,14 @@ void CallTracker::take_branch(const trace::BlockRun& run, Kind kind) {
   }
 }
 
+/// Of what happens at ring 0 only where it leads matters: back, or out of a signal's handler.
+void CallTracker::cross_rings(const trace::BlockRun& run) {
+  if (run.block->ring == Cpl::user) next_ip_ = run.block->end();
+  if (run.next_ring == Cpl::kernel || run.block->ring == Cpl::user) return;
+  if (run.next_ip != next_ip_) thread_->stack.return_from_handler();
+  next_ip_ = run.next_ip;
+}
+
 void CallTracker::take_call(const trace::BlockRun& run, Kind kind) {
   const u32 id = run.block->id;
   const u64 resume = run.block->end();
@@ -143,6 +151,7 @@ void CallTracker::on_side_band(const trace::SideBandRecord& record) {
       t.next_ip_ = delivery.handler;
       t.before_ = t.thread_->stack.version();
     }
+    void operator()(const trace::Interrupt&) const {}
   };
   std::visit(Visitor{*this}, record);
 }

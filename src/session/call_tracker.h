@@ -13,7 +13,7 @@
 
 namespace pmusim {
 
-/// The call stacks of a program's threads, kept while it is replayed.
+/// The call stacks of a program's threads in user mode, kept while it is replayed.
 ///
 ///     tracker.take(run);          // before the engine runs the block
 ///     tracker.callers_at(ip, 127) // while it does, and after it
@@ -25,6 +25,7 @@ class CallTracker {
   /// The block that runs now.
   void take(const trace::BlockRun& run) {
     before_ = thread_->stack.version();
+    if (run.block->ring == Cpl::kernel || run.next_ring == Cpl::kernel) return cross_rings(run);
     next_ip_ = run.next_ip;
     const u32 id = run.block->id;
     const Kind kind = id < kinds_.size() ? kinds_[id] : Kind::unknown;
@@ -67,6 +68,7 @@ class CallTracker {
   static Kind kind_of(const trace::Block& block);
   Kind learn(const trace::Block& block);
   void take_branch(const trace::BlockRun& run, Kind kind);
+  void cross_rings(const trace::BlockRun& run);
   void take_call(const trace::BlockRun& run, Kind kind);
   void take_jump(const trace::BlockRun& run);
   u64 slot_of(const trace::BlockRun& run) const {

@@ -27,6 +27,10 @@ Result<std::unique_ptr<Engine>, Error> make_engine(const SessionOptions& options
         fmt::format("core '{}' has a time of its own, and this trace holds recorded time: core 'interval' "
                     "goes by it",
                     name_of(options.core))));
+  if (options.core == CoreLevel::sampled && contents.kernel)
+    return Failure(
+        Error("core 'sampled' has windows of user mode, and this program has code at ring 0: core 'interval' "
+              "runs all of it"));
   if (options.core == CoreLevel::sampled && options.machine)
     return Failure(
         Error("core 'sampled' has windows of one CPU, and a machine has several: core 'interval' runs all of "

@@ -42,6 +42,8 @@ class Engine {
   virtual void join(MachineCaches& machine, u32 package) = 0;
   /// A signal enters its handler.
   virtual void interrupt() = 0;
+  /// An interrupt or exception enters its handler, behind settle().
+  virtual void enter_handler(const trace::Interrupt& interrupt) = 0;
 };
 
 /// Errors: the model's parameters make no machine; a core that does not go by recorded time, for a program

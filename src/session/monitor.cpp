@@ -173,15 +173,20 @@ Monitor::OnType Monitor::on_type(const perf::Attr& attr) const {
 Result<Done, KernelError> Monitor::check_event(const perf::Attr& asked) const {
   const auto [type, attr] = on_type(asked);
   const CpuModel& model = types_[type];
-  if (attr.exclude_user != 0 && !handling_takes_time(model.policies))
+  const bool has_kernel = program_.contents().kernel;
+  if (attr.exclude_user != 0 && attr.exclude_kernel != 0)
+    return refuse("it excludes user mode and the kernel, and there is no hypervisor: it would never count");
+  if (attr.exclude_user != 0 && !has_kernel && !handling_takes_time(model.policies))
     return refuse(
-        "it excludes user mode, and a trace holds user-mode code only: it would never count "
-        "(policies pmi_cost_cycles and pmi_cost_instructions give the handler of sampling some time in ring "
-        "0)");
-  if (asks_for_kernel_branches_alone(attr))
+        "it excludes user mode, and the trace holds user-mode code only: it would never count "
+        "('--kernel-entries' gives each system call a path through a synthetic kernel, and 'pmusim-machine "
+        "run --record' makes traces with ring 0; policies pmi_cost_cycles and pmi_cost_instructions give the "
+        "handler of sampling some time in ring 0)");
+  if (asks_for_kernel_branches_alone(attr) && !has_kernel)
     return refuse(
-        "its branch filter keeps branches of the kernel only (k, hv without u), and a trace holds user-mode "
-        "code only: every stack would be empty");
+        "its branch filter keeps branches of the kernel only (k, hv without u), and the trace holds "
+        "user-mode code only: every stack would be empty ('--kernel-entries' gives each system call a path "
+        "through a synthetic kernel)");
   if (asks_for_registers(attr) && !program_.contents().registers)
     return refuse(
         "it samples registers, and the trace holds none: 'pmusim trace record --regs gpr' records them");
@@ -358,6 +363,7 @@ void Monitor::on_side_band(const trace::SideBandRecord& record, u32 cpu) {
     void operator()(const trace::ThreadExit& exit) const { s.perf_->exit(exit.tid); }
     void operator()(const trace::ThreadSwitch& to) const { s.switch_to(to, cpu); }
     void operator()(const trace::Map& map) const {
+      if (map.pid == trace::kernel_pid) return;  // was there before anybody's
       s.forget_code();
       const trace::Mapping& m = map.mapping;
       s.perf_->mmap_region(map.pid == s.pid_ ? s.tid_ : map.pid,
@@ -373,6 +379,7 @@ void Monitor::on_side_band(const trace::SideBandRecord& record, u32 cpu) {
     }
     void operator()(const trace::Unmap&) const { s.forget_code(); }  // perf has no record of it
     void operator()(const trace::Syscall&) const {}
+    void operator()(const trace::Interrupt&) const {}
     void operator()(const trace::SignalDelivery& delivery) const {
       s.running_->enter_signal_handler(delivery.handler);
     }

@@ -62,7 +62,28 @@ driver::DriverStatistics MonitoredCpu::driver_statistics() const {
   return all;
 }
 
-void MonitoredCpu::finish_block(u64 next_ip, const Registers* registers) {
+void MonitoredCpu::interrupt_user(u64 ip) {
+  user_ = frame_;
+  user_.registers.rip = ip;
+  in_kernel_ = true;
+}
+
+/// By SYSCALL, as a rule, which leaves where to go on and the flags in RCX and R11. A kernel saves what it
+/// finds then; the registers of the trace are those behind the call.
+void MonitoredCpu::leave_user(const trace::BlockRun& run) {
+  const u64 ip = run.block->end();
+  if (run.registers.size() > 1) {
+    frame_.registers_known = true;
+    frame_.registers = run.registers[run.registers.size() - 2];
+  }
+  frame_.registers[Gpr::rcx] = ip;
+  frame_.registers[Gpr::r11] = frame_.registers.rflags;
+  interrupt_user(ip);
+}
+
+void MonitoredCpu::finish_block(u64 next_ip, const Registers* registers, Cpl ring) {
+  frame_.cpl = ring;
+  in_kernel_ = ring == Cpl::kernel;
   frame_.registers_known = registers != nullptr;
   if (frame_.registers_known) frame_.registers = *registers;
   frame_.registers.rip = next_ip;
@@ -136,7 +157,7 @@ void MonitoredCpu::run_handler(InterruptFrame frame) {
 u64 MonitoredCpu::page_size(u64) const { return 4096; }
 
 const Registers* MonitoredCpu::user_registers() const {
-  return frame_.registers_known ? &frame_.registers : nullptr;
+  return user_frame().registers_known ? &user_frame().registers : nullptr;
 }
 
 std::vector<std::byte> MonitoredCpu::read_code(u64 address, std::size_t bytes) const {

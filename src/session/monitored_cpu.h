@@ -64,7 +64,10 @@ class MonitoredCpu final : private PmiHandler, private perf::Target {
   /// Before the first retirement of a block.
   void start_block(const trace::BlockRun& run) {
     if (extended_stale_ && run.extended != nullptr) take_extended(*run.extended);
+    if (run.block->ring == Cpl::user && run.next_ring == Cpl::kernel) leave_user(run);
   }
+  /// The program is interrupted, and is to go on at `ip`.
+  void interrupt_user(u64 ip);
   /// As the core has it: the time that PMIs and PEBS assists took, and that the CPU was halted, is added
   /// here.
   void retire(const Retirement& retirement) {
@@ -82,8 +85,10 @@ class MonitoredCpu final : private PmiHandler, private perf::Target {
   /// The extended registers have changed otherwise than by instructions: blocks tell what they are.
   void lose_extended() { extended_stale_ = true; }
   /// After the last retirement of a block: where the program stands, with its registers if they are known.
-  void finish_block(u64 next_ip, const Registers* registers);
-  void finish_block(const trace::BlockRun& run) { finish_block(run.next_ip, last_registers(run)); }
+  void finish_block(u64 next_ip, const Registers* registers, Cpl ring = Cpl::user);
+  void finish_block(const trace::BlockRun& run) {
+    finish_block(run.next_ip, last_registers(run), run.next_ring);
+  }
   /// From this cycle on, the end of a block is awaited.
   u64 deadline_cycle() const { return deadline_cycle_; }
 
@@ -92,7 +97,7 @@ class MonitoredCpu final : private PmiHandler, private perf::Target {
   void stand_still_until(u64 core_cycle);
   /// Idle until the time-stamp counter shows so much, ticks included.
   void halt_until(u64 tsc);
-  void enter_signal_handler(u64 address) { frame_.registers.rip = address; }
+  void enter_signal_handler(u64 address) { (in_kernel_ ? user_ : frame_).registers.rip = address; }
   /// Of whose process code and memory are read.
   void set_process(u32 pid) { pid_ = pid; }
   /// The last tick: perf time comes up to the PMU's.
@@ -102,12 +107,15 @@ class MonitoredCpu final : private PmiHandler, private perf::Target {
   void add_sampling_pmus(const driver::DriverOptions& options);
   void run_due_work();
   void take_extended(const ExtendedState& state);
+  void leave_user(const trace::BlockRun& run);
+  const InterruptFrame& user_frame() const { return in_kernel_ ? user_ : frame_; }
 
   void handle_pmi(const InterruptFrame& frame) override;
   void run_handler(InterruptFrame frame);
   std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override;
   std::vector<std::byte> read_memory(u64 address, std::size_t bytes) const override;
   const Registers* user_registers() const override;
+  std::optional<u64> user_ip() const override { return user_frame().registers.rip; }
   std::optional<std::vector<u64>> callers(const perf::SampledPlace& place, std::size_t limit) const override;
   u64 page_size(u64 address) const override;
   bool has_page_tables() const override { return program_.has_page_tables(); }
@@ -136,6 +144,8 @@ class MonitoredCpu final : private PmiHandler, private perf::Target {
   bool shifts_time_;
   u64 cycles_ahead_ = 0;
   InterruptFrame frame_;  // where the program stands
+  bool in_kernel_ = false;
+  InterruptFrame user_;  // where it stands in user mode, if it does not
   std::function<void()> on_due_work_;
   const CallTracker* calls_ = nullptr;
   std::vector<Retired> retired_;  // the newest ones, in turn

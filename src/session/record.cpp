@@ -155,7 +155,10 @@ class Drains {
     if (!written) return;
     empty();
     for (const auto& drain : all_) static_cast<void>(drain->has_written());
-    if (const Result<Done, Error> ended = sink_.end_round(); !ended.ok() && !error_) error_ = ended.error();
+    keep(sink_.end_round());
+  }
+  void keep(const Result<Done, Error>& outcome) {
+    if (!outcome.ok() && !error_) error_ = outcome.error();
   }
   std::optional<Error> error() const {
     for (const auto& drain : all_)
@@ -365,6 +368,7 @@ class Opening {
     dummy.attr.type = static_cast<u32>(perf::EventType::software);
     dummy.attr.config = static_cast<u64>(perf::SoftwareId::dummy);
     perf::Attr attr = record_attr(dummy, GroupRole::alone, options_);
+    attr.exclude_kernel = attr.exclude_hv = 1;
     attr.freq = 0;
     attr.sample_period = 1;
     attr.branch_sample_type = 0;
@@ -420,8 +424,8 @@ bool samples_registers(const RecordOptions& options) {
 
 perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const RecordOptions& options) {
   perf::Attr attr = event.attr;
-  // A trace has user-mode code only. Saying so keeps readers from looking for a kernel map.
-  attr.exclude_kernel = attr.exclude_hv = 1;
+  // Where there is user-mode code only, saying so keeps readers from looking for a kernel map.
+  if (!options.kernel) attr.exclude_kernel = attr.exclude_hv = 1;
   const bool only_read = event.sample_read && role == GroupRole::member;
   if (!only_read) set_period(attr, options);
   attr.sample_type = sample_type(options);
@@ -452,6 +456,7 @@ Result<RecordSummary, Error> replay_into(RecordSink& sink, Session& session, con
   RecordOptions options = asked;
   if (session.machine() != nullptr || names_cgroups(options))
     options.identifiers = true;  // of an event that tracks tasks, too
+  options.kernel = session.trace().contents().kernel;
   if (event_count(options) == 0) return Failure(Error("no event to record"));
   if (options.call_graph_trace && !session.monitor().uses_call_stacks())
     return Failure(Error("call chains from the trace are asked for, and the session keeps no call stacks"));
@@ -469,7 +474,7 @@ Result<RecordSummary, Error> replay_into(RecordSink& sink, Session& session, con
     if (sink.record_bytes() > options.max_record_bytes) session.stop();
     if (!session.monitor().holds_records()) drains.end_round();
   });
-  session.on_mapping([&](const trace::Mapping& mapping) { sink.add_mapping(mapping); });
+  session.on_mapping([&](const trace::Mapping& mapping) { drains.keep(sink.add_mapping(mapping)); });
 
   const Result<Done, Error> replayed = session.run();
   drains.empty();

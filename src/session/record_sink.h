@@ -18,7 +18,8 @@ class RecordSink {
   /// `ids`: one for each of whom the event was opened for.
   virtual Result<Done, Error> add_event(const perf::Attr& attr, const std::string& name,
                                         std::span<const u64> ids) = 0;
-  virtual void add_mapping(const trace::Mapping& mapping) = 0;
+  /// One of the kernel comes before all records.
+  virtual Result<Done, Error> add_mapping(const trace::Mapping& mapping) = 0;
   virtual Result<Done, Error> write(std::span<const std::byte> whole_records) = 0;
   /// No record from here on is older than one written so far.
   virtual Result<Done, Error> end_round() = 0;

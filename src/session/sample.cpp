@@ -29,7 +29,7 @@ class Samples::State final : public RecordSink {
     events_.push_back({attr, name, {ids.begin(), ids.end()}});
     return Done{};
   }
-  void add_mapping(const trace::Mapping&) override {}
+  Result<Done, Error> add_mapping(const trace::Mapping&) override { return Done{}; }
   Result<Done, Error> write(std::span<const std::byte> records) override {
     for (std::size_t at = 0; at < records.size(); at += header_at(records, at).size)
       keep(records.subspan(at, header_at(records, at).size));

@@ -243,6 +243,8 @@ void Session::State::on_side_band(const trace::SideBandRecord& record) {
   engine_->settle();
   if (side_band_callback) side_band_callback(record);
   if (std::holds_alternative<trace::SignalDelivery>(record)) engine_->interrupt();
+  if (const auto* const interrupt = std::get_if<trace::Interrupt>(&record))
+    engine_->enter_handler(*interrupt);
   if (calls_) calls_->on_side_band(record);
   const u32 cpu = cpu_for(record);
   for (const auto& monitor : monitors_) monitor->on_side_band(record, cpu);
@@ -260,6 +262,11 @@ Result<Session, Error> Session::open(const std::string& trace_path, SessionOptio
 }
 
 Result<Session, Error> Session::open(std::unique_ptr<trace::Source> source, SessionOptions options) {
+  if (options.kernel_entries) {
+    auto entered = trace::with_kernel_entries(std::move(source), *options.kernel_entries);
+    if (!entered.ok()) return Failure(entered.error());
+    source = std::move(entered).value();
+  }
   auto engines = make_engines(options, source->contents());
   if (!engines.ok()) return Failure(engines.error());
   if (options.start == StartState::warm)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 
 #include "base/build_id.h"
 #include "debug_information.h"
@@ -17,6 +18,7 @@ class Module::State {
   void open(const FileIdentity& identity, const std::filesystem::path& debug_directory);
   void take(std::optional<ElfFile> file, const std::string& name);
   void read_jit_map(const std::filesystem::path& path);
+  void read_kallsyms(const std::filesystem::path& path);
 
   std::optional<ElfFile> elf, debug_elf;
   /// nullptr if there is none. Read when first asked for.
@@ -117,7 +119,33 @@ std::optional<Symbol> parse_jit_line(std::string_view line) {
   return symbol;
 }
 
+/// Nothing of data.
+std::optional<Symbol> parse_kallsyms_line(const std::string& line) {
+  Symbol symbol;
+  char type = 0;
+  std::istringstream words(line);
+  if (!(words >> std::hex >> symbol.start >> type >> symbol.name)) return std::nullopt;
+  constexpr std::string_view code = "tTwW";
+  return code.find(type) == code.npos ? std::nullopt : std::optional(symbol);
+}
+
 }  // namespace
+
+void Module::State::read_kallsyms(const std::filesystem::path& path) {
+  const auto file = InputFile::open(path);
+  const auto bytes =
+      file.ok() ? file->read_all() : Result<std::vector<std::byte>, Error>(Failure(file.error()));
+  if (!bytes.ok()) return miss(bytes.error().message);
+  std::istringstream lines(std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()));
+  for (std::string line; std::getline(lines, line);)
+    if (auto symbol = parse_kallsyms_line(line)) symbols.push_back(*std::move(symbol));
+  // Of several at an address the last one stays: "_text" and "_stext" stand before the first function.
+  std::ranges::stable_sort(symbols, {}, &Symbol::start);
+  for (std::size_t n = 0; n < symbols.size(); ++n)
+    symbols[n].end = n + 1 < symbols.size() ? symbols[n + 1].start : symbols[n].start + 1;
+  std::erase_if(symbols, [](const Symbol& symbol) { return symbol.start == symbol.end; });
+  miss("is a kernel: its code is not shown");
+}
 
 /// Code may be compiled again at the same place: later lines of the file win.
 void Module::State::read_jit_map(const std::filesystem::path& path) {
@@ -154,6 +182,12 @@ Module Module::from_memory(const std::string& name, std::vector<std::byte> bytes
 Module Module::from_jit_map(const std::filesystem::path& path) {
   auto state = std::make_unique<State>();
   state->read_jit_map(path);
+  return Module(std::move(state));
+}
+
+Module Module::from_kallsyms(const std::filesystem::path& path) {
+  auto state = std::make_unique<State>();
+  state->read_kallsyms(path);
   return Module(std::move(state));
 }
 

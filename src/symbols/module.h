@@ -59,6 +59,10 @@ class Module {
   /// Addresses are those of the process.
   static Module from_jit_map(const std::filesystem::path& path);
 
+  /// The text that /proc/kallsyms has of a kernel: lines "ADDRESS TYPE NAME", numbers in hexadecimal. A
+  /// function reaches to the next symbol of code.
+  static Module from_kallsyms(const std::filesystem::path& path);
+
   /// What is no file at all: no symbols, and this for problem().
   static Module nameless(std::string problem);
 

@@ -10,7 +10,7 @@ bool Beginning::tells(const SideBandRecord& record) {
     if (exit->tid == emitted_.tid) emitted_ = {};
   }
   return !std::holds_alternative<ThreadSwitch>(record) && !std::holds_alternative<Syscall>(record) &&
-         !std::holds_alternative<SignalDelivery>(record);
+         !flushes(record);
 }
 
 std::optional<ThreadSwitch> Beginning::switch_before(const SideBandRecord& record) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/rings.h"
 #include "trace/side_band_codec.h"
 
 namespace pmusim::trace {
@@ -143,6 +144,7 @@ std::size_t ChunkDecoder::find_way() {
     BlockRun& run = this->run(count);
     run.block = &from.coded->block;
     run.next_ip = next_ip;
+    run.next_ring = Cpl::user;
     run.rep_counts = {};
     way_[count] = &from;
     first |= u64{from.stay != stay} << count;
@@ -161,6 +163,8 @@ std::size_t ChunkDecoder::find_way() {
 std::size_t ChunkDecoder::decode_details(std::size_t count) {
   if (contents_.addresses) count = addresses(count);
   if (reps_ahead_ != 0) count = rep_counts(count);
+  if (contents_.kernel)
+    for (std::size_t n = 0; n < count; ++n) run(n).next_ring = ring_behind(*run(n).block, run(n).next_ip);
   if (!contents_.registers && !contents_.timing && !contents_.extended) return count;
   for (std::size_t n = 0; n < count; ++n)
     if (!decode_rare_details(*way_[n]->coded, run(n))) return n;

@@ -25,9 +25,10 @@ void CodeMemory::on_side_band(const SideBandRecord& record) {
 std::vector<std::byte> CodeMemory::copy(u32 pid, u64 address, std::size_t bytes) const {
   std::vector<std::byte> result;
   const auto found = by_pid_.find(pid);
-  if (found == by_pid_.end()) return result;
+  const Space& own = found == by_pid_.end() ? kernel_ : *found->second;
   while (result.size() < bytes) {
-    const auto byte = find(*found->second, address + result.size());
+    auto byte = find(own, address + result.size());
+    if (!byte) byte = find(kernel_, address + result.size());
     if (!byte) break;
     result.push_back(*byte);
   }

@@ -28,7 +28,8 @@ class CodeMemory {
   /// `block` runs in the current thread's process.
   void executed(const Block& block) {
     if (current_ == nullptr) current_ = space_of(0);
-    if (!current_->known.contains(block.id)) add(*current_, block);
+    Space& space = block.ring == Cpl::kernel ? kernel_ : *current_;
+    if (!space.known.contains(block.id)) add(space, block);
   }
   std::vector<std::byte> copy(u32 pid, u64 address, std::size_t bytes) const;
 
@@ -69,6 +70,7 @@ class CodeMemory {
 
   std::unordered_map<u32, std::shared_ptr<Space>> by_pid_;
   std::shared_ptr<Space> current_;
+  Space kernel_;              // code at ring 0, which every process sees
   std::optional<u32> ended_;  // pid
 };
 

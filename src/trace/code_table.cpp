@@ -16,10 +16,13 @@ constexpr u32 no_context = ~u32{0};
 constexpr u8 length_bits = 0x0F;
 constexpr unsigned operands_shift = 4;
 constexpr u8 rep_bit = 0x40;
+constexpr u8 kernel_bit = 0x80;  // of all instructions of a block
 
 u8 shape(const x86::Instruction& i) {
   return static_cast<u8>(i.length | i.memory_operands << operands_shift | (i.rep ? rep_bit : 0));
 }
+
+u8 ring_bit(const Block& block) { return block.ring == Cpl::kernel ? kernel_bit : u8{0}; }
 
 x86::Instruction decode_with_length(std::span<const std::byte> code, u64 ip) {
   x86::Instruction instruction = x86::decode(code, ip);
@@ -38,9 +41,11 @@ bool has_bytes(const Block& block, const x86::Instruction& instruction, std::spa
 
 }  // namespace
 
-const CodedBlock& CodeTable::add(u64 start, std::span<const std::byte> code, std::span<const u8> lengths) {
+const CodedBlock& CodeTable::add(u64 start, std::span<const std::byte> code, std::span<const u8> lengths,
+                                 Cpl ring) {
   static_instructions_ += lengths.size();
-  const CodedBlock& added = build(size(), start, code, lengths);
+  CodedBlock& added = build(size(), start, code, lengths);
+  added.block.ring = ring;
   decoded_.push_back(&added);
   return added;
 }
@@ -80,9 +85,13 @@ const CodedBlock* CodeTable::decode(std::size_t id) {
   std::array<u8, max_block_instructions> lengths{};
   std::ranges::transform(definition.shapes, lengths.begin(),
                          [](u8 s) { return static_cast<u8>(s & length_bits); });
-  const CodedBlock& built = build(id, definition.start, std::as_bytes(definition.code),
-                                  std::span(lengths).first(definition.shapes.size()));
-  if (!std::ranges::equal(built.block.instructions, definition.shapes, {}, shape)) return nullptr;
+  CodedBlock& built = build(id, definition.start, std::as_bytes(definition.code),
+                            std::span(lengths).first(definition.shapes.size()));
+  built.block.ring = (definition.shapes.front() & kernel_bit) != 0 ? Cpl::kernel : Cpl::user;
+  const u8 ring = ring_bit(built.block);
+  if (!std::ranges::equal(built.block.instructions, definition.shapes, {},
+                          [&](const x86::Instruction& i) { return static_cast<u8>(shape(i) | ring); }))
+    return nullptr;
   return decoded_[id] = &built;
 }
 
@@ -152,7 +161,7 @@ void CodeTable::number_operands(CodedBlock& built) {
 void encode_block(const Block& block, u64 previous_end, ByteWriter& out) {
   out.difference(block.start() - previous_end);
   out.number(block.instructions.size());
-  for (const auto& i : block.instructions) out.byte(shape(i));
+  for (const auto& i : block.instructions) out.byte(static_cast<u8>(shape(i) | ring_bit(block)));
   out.bytes({reinterpret_cast<const u8*>(block.code.data()), block.code.size()});
 }
 

@@ -36,7 +36,8 @@ inline constexpr std::size_t max_block_operands = 2 * max_block_instructions;
 class CodeTable {
  public:
   /// A block that is going to run.
-  const CodedBlock& add(u64 start, std::span<const std::byte> code, std::span<const u8> lengths);
+  const CodedBlock& add(u64 start, std::span<const std::byte> code, std::span<const u8> lengths,
+                        Cpl ring = Cpl::user);
   /// Those that a chunk's stream defines. What is wrong with it; empty where nothing is.
   std::string_view define(std::vector<u8> stream);
 

@@ -24,9 +24,10 @@
 /// chunk: given the `code` and `side-band records` streams before it, a chunk decodes without the others.
 namespace pmusim::trace {
 
-/// The newest. A trace is written as the oldest version that has what it holds: 4 is for timing, 3 for
-/// stand-in code, 2 for extended registers.
-inline constexpr u32 format_version = 4;
+/// The newest. A trace is written as the oldest version that has what it holds: 5 is for ring 0, 4 for
+/// timing, 3 for stand-in code, 2 for extended registers.
+inline constexpr u32 format_version = 5;
+inline constexpr u32 format_version_without_kernel = 4;
 inline constexpr u32 format_version_without_timing = 3;
 inline constexpr u32 format_version_without_stand_ins = 2;
 inline constexpr u32 format_version_without_extended = 1;
@@ -100,6 +101,7 @@ inline constexpr u32 REGISTERS = 2;
 inline constexpr u32 EXTENDED = 4;       // since version 2
 inline constexpr u32 STAND_IN_CODE = 8;  // since version 3
 inline constexpr u32 TIMING = 16;        // since version 4
+inline constexpr u32 KERNEL = 32;        // since version 5
 }  // namespace contents_bits
 
 struct FileHeader {

@@ -36,11 +36,13 @@ Result<Contents, Error> read_file_header(const TraceBytes& file) {
   const bool may_have_extended = header->version > format_version_without_extended;
   const bool may_have_stand_ins = header->version > format_version_without_stand_ins;
   const bool may_have_timing = header->version > format_version_without_timing;
+  const bool may_have_kernel = header->version > format_version_without_kernel;
   return Contents{.addresses = (contents & contents_bits::ADDRESSES) != 0,
                   .registers = (contents & contents_bits::REGISTERS) != 0,
                   .extended = may_have_extended && (contents & contents_bits::EXTENDED) != 0,
                   .stand_in_code = may_have_stand_ins && (contents & contents_bits::STAND_IN_CODE) != 0,
-                  .timing = may_have_timing && (contents & contents_bits::TIMING) != 0};
+                  .timing = may_have_timing && (contents & contents_bits::TIMING) != 0,
+                  .kernel = may_have_kernel && (contents & contents_bits::KERNEL) != 0};
 }
 
 }  // namespace

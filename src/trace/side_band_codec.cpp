@@ -43,6 +43,10 @@ struct Encoder {
     out.number(h.signal);
     out.number(h.handler);
   }
+  void operator()(const Interrupt& h) {
+    for (u64 member : {u64{h.vector}, h.from, h.handler}) out.number(member);
+    out.byte(h.ring == Cpl::kernel ? 0 : 1);
+  }
   void ids(u32 pid, u32 tid) {
     out.number(pid);
     out.number(tid);
@@ -77,6 +81,8 @@ std::optional<SideBandRecord> decode_members(u8 index, ByteReader& in) {
       return Syscall{in.number(), static_cast<i64>(in.difference())};
     case 7:
       return SignalDelivery{number32(in), in.number()};
+    case 8:
+      return Interrupt{number32(in), in.number(), in.number(), in.byte() == 0 ? Cpl::kernel : Cpl::user};
     default:
       return std::nullopt;
   }

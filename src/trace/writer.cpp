@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <cassert>
+
 #include "base/output_file.h"
 #include "pmusim/trace/trace.h"
 #include "trace/chunk_encoder.h"
@@ -21,7 +23,8 @@ constexpr std::size_t code_frame_bytes = 32;
 enum class CodeFrames : u8 { one, small };
 
 u32 version_for(Contents contents) {
-  if (contents.timing) return format_version;
+  if (contents.kernel) return format_version;
+  if (contents.timing) return format_version_without_kernel;
   if (contents.stand_in_code) return format_version_without_timing;
   return contents.extended ? format_version_without_stand_ins : format_version_without_extended;
 }
@@ -34,7 +37,8 @@ FileHeader file_header(Contents contents) {
                     (contents.registers ? contents_bits::REGISTERS : 0) |
                     (contents.extended ? contents_bits::EXTENDED : 0) |
                     (contents.stand_in_code ? contents_bits::STAND_IN_CODE : 0) |
-                    (contents.timing ? contents_bits::TIMING : 0);
+                    (contents.timing ? contents_bits::TIMING : 0) |
+                    (contents.kernel ? contents_bits::KERNEL : 0);
   header.crc = crc_of(header);
   return header;
 }
@@ -82,8 +86,10 @@ Result<Writer, Error> Writer::create(const std::string& path, Contents contents,
   return Writer(std::make_unique<Impl>(*std::move(file), contents, unfinished));
 }
 
-const Block& Writer::add_block(u64 start, std::span<const std::byte> code, std::span<const u8> lengths) {
-  const CodedBlock& added = impl_->table.add(start, code, lengths);
+const Block& Writer::add_block(u64 start, std::span<const std::byte> code, std::span<const u8> lengths,
+                               Cpl ring) {
+  assert(ring == Cpl::user || impl_->contents.kernel);
+  const CodedBlock& added = impl_->table.add(start, code, lengths, ring);
   impl_->chunk.add_block(added.block, impl_->table);
   return added.block;
 }

@@ -333,7 +333,7 @@ Result<Collection, Error> collect(trace::Source& source, const CpuModel& model,
   const auto passed = pass_on(
       source, on_progress, [&](const trace::BlockRun& run) { collector.run(run); },
       [&](const trace::SideBandRecord& record) {
-        if (std::holds_alternative<trace::SignalDelivery>(record)) collector.interrupt();
+        if (trace::flushes(record)) collector.interrupt();
         if (const auto* const start = std::get_if<trace::ThreadStart>(&record))
           collection.has_threads |= start->pid == start->parent_pid;
         processes.take(record);

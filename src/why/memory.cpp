@@ -30,7 +30,7 @@ class MemoryCollector {
   }
 
   void take(const trace::SideBandRecord& record) {
-    if (std::holds_alternative<trace::SignalDelivery>(record)) core_.interrupt();
+    if (trace::flushes(record)) core_.interrupt();
     processes_.take(record);
     objects_.take(record);
     if (const auto* const start = std::get_if<trace::ThreadStart>(&record))

@@ -161,7 +161,9 @@ TEST_P(BeganInTheMiddle, ATraceGoesOnAsTheWholeDoes) {
 INSTANTIATE_TEST_SUITE_P(Contents, BeganInTheMiddle,
                          testing::Values(Contents{false, false}, Contents{true, false}, Contents{true, true},
                                          Contents{.timing = true},
-                                         Contents{.addresses = true, .timing = true}));
+                                         Contents{.addresses = true, .timing = true},
+                                         Contents{.kernel = true},
+                                         Contents{.addresses = true, .registers = true, .kernel = true}));
 
 /// Side-band records before the first block of a reading that begins there.
 std::vector<SideBandRecord> told_before(const std::string& path, u64 instruction) {

@@ -169,7 +169,7 @@ TEST_F(Damage, ANewerVersionSaysSo) {
   header.crc = crc_of(header);
   std::memcpy(content.data(), &header, sizeof header);
   EXPECT_EQ(message(content),
-            damaged + ": trace format version 5 at offset 8, this build reads up to version 4");
+            damaged + ": trace format version 6 at offset 8, this build reads up to version 5");
 }
 
 // Hostile files have right checksums.

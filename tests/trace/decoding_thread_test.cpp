@@ -82,8 +82,9 @@ class DecodingAhead : public testing::Test {
 };
 
 TEST_F(DecodingAhead, DeliversTheSameItemsOfEveryKindOfTrace) {
-  for (const Contents contents : {Contents{}, Contents{.addresses = true}, Contents{.registers = true},
-                                  Contents{.addresses = true, .timing = true}}) {
+  for (const Contents contents :
+       {Contents{}, Contents{.addresses = true}, Contents{.registers = true},
+        Contents{.addresses = true, .timing = true}, Contents{.addresses = true, .kernel = true}}) {
     RandomTrace trace(7, contents);
     trace.write(path, 3000);
     const Delivered delivered = all_of(path, Decoded::ahead);

@@ -32,7 +32,9 @@ TEST_P(RoundTrip, WhatIsReadIsWhatWasWritten) {
 INSTANTIATE_TEST_SUITE_P(Contents, RoundTrip,
                          testing::Values(Contents{false, false}, Contents{true, false}, Contents{true, true},
                                          Contents{.timing = true},
-                                         Contents{.addresses = true, .timing = true}));
+                                         Contents{.addresses = true, .timing = true},
+                                         Contents{.kernel = true},
+                                         Contents{.addresses = true, .registers = true, .kernel = true}));
 
 constexpr std::array one_nop_code{std::byte{0x90}};
 constexpr std::array one_nop_length{u8{1}};

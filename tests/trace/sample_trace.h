@@ -41,6 +41,7 @@ struct OwnedItem {
   std::vector<u32> rep_counts;
   std::vector<Registers> registers;
   std::optional<u32> cycles;
+  Cpl ring = Cpl::user, next_ring = Cpl::user;
   std::optional<SideBandRecord> side_band;  // instead of a run
   friend bool operator==(const OwnedItem&, const OwnedItem&) = default;
 };
@@ -59,6 +60,8 @@ inline OwnedItem own(const Item& item) {
           {run.rep_counts.begin(), run.rep_counts.end()},
           {run.registers.begin(), run.registers.end()},
           run.cycles,
+          run.block->ring,
+          run.next_ring,
           {}};
 }
 
@@ -130,13 +133,17 @@ class RandomTrace {
       for (int b : bytes) code.push_back(static_cast<std::byte>(b));
       lengths.push_back(static_cast<u8>(bytes.size()));
     }
-    return writer.add_block(0x400000 + below(4096), code, lengths);
+    const bool in_kernel = contents_.kernel && below(2) == 0;
+    return writer.add_block(0x400000 + below(4096), code, lengths, in_kernel ? Cpl::kernel : Cpl::user);
   }
 
   void step(Writer& writer) {
     if (below(50) == 0) add_side_band(writer, ThreadSwitch{100, 100 + below(3)});
     if (below(50) == 0) add_side_band(writer, Syscall{below(400), static_cast<i64>(below(100)) - 50});
     if (below(100) == 0) add_side_band(writer, SignalDelivery{11, 0x400000 + below(4096)});
+    if (contents_.kernel && below(50) == 0)
+      add_side_band(writer, Interrupt{below(256), random_(), random_() | bit(63),
+                                      below(2) == 0 ? Cpl::kernel : Cpl::user});
     if (blocks_.size() < 3 || below(20) == 0) blocks_.push_back(&new_block(writer));
     run(writer, *blocks_[below(static_cast<unsigned>(blocks_.size()))]);
   }
@@ -159,6 +166,7 @@ class RandomTrace {
       item.registers.push_back(registers_);
     }
     if (contents_.timing) item.cycles = static_cast<u32>(random_() >> (32 + below(32)));
+    item.ring = item.next_ring = block.ring;
     BlockRun run{&block, item.next_ip, item.addresses, item.rep_counts, item.registers};
     run.cycles = item.cycles;
     ASSERT_TRUE(writer.run(run).ok());

@@ -336,6 +336,9 @@ struct Options {
   std::filesystem::path debug_directory = usual_debug_directory();
   /// Where JIT compilers leave perf-PID.map.
   std::filesystem::path jit_directory = "/tmp";
+  /// Names the kernel's functions, as /proc/kallsyms does. Empty: the profile's name with ".kallsyms" behind
+  /// it, if there is such a file.
+  std::filesystem::path kallsyms;
 };
 
 /// Reads a perf.data file, ours or perf's, and sums it up. Code that cannot be resolved is in the report as

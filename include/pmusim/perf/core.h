@@ -95,6 +95,11 @@ class Target {
   /// What the current task had in user mode when it last entered the kernel; null: not known, or no such
   /// task.
   virtual const Registers* user_registers() const { return nullptr; }
+  /// Its next instruction there, which may be known where registers are not.
+  virtual std::optional<u64> user_ip() const {
+    const Registers* const registers = user_registers();
+    return registers == nullptr ? std::nullopt : std::optional(registers->rip);
+  }
   /// Where the calls return to that the current task was in at `place`, innermost first, at most so many;
   /// nothing: they have to be looked for in its memory.
   virtual std::optional<std::vector<u64>> callers(const SampledPlace&, std::size_t) const { return {}; }

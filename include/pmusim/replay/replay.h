@@ -26,7 +26,7 @@ namespace pmusim {
 
 /// At which ring a program's code runs.
 enum class ReplayRing : u8 {
-  user,        ///< 3: a process, whose system calls are one far branch each
+  user,        ///< as the trace says: 3 where it holds a process alone, whose system calls are one far branch
   kernel,      ///< 0
   by_address,  ///< 0 in the upper half of the address space, 3 in the lower: a trace of a whole system
 };

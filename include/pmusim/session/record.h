@@ -50,6 +50,8 @@ struct RecordOptions {
   events::SimdRegisters interrupt_simd, user_simd;  ///< --intr-simd, --user-simd
   bool data_page_sizes = false, code_page_sizes = false;
   bool transactions = false;
+  /// Events that do not say otherwise sample ring 0 too. record() says so of traces that have it.
+  bool kernel = false;
   bool raw = false;                ///< -R: the registers of ibs_fetch and ibs_op as they are
   bool running_times = false;      ///< --running-time: enabled and running times where counts are sampled
   bool identifiers = false;        ///< --sample-identifier: ids even where there is one event only

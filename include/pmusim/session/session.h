@@ -69,6 +69,8 @@ struct SessionOptions {
   /// Calls and returns of the program are kept account of, and call chains of samples (CALLCHAIN) are made of
   /// them: exact, and without frame pointers.
   bool call_stacks = false;
+  /// The program's system calls lead through a synthetic kernel.
+  std::optional<trace::KernelEntries> kernel_entries{};
 };
 
 /// How far a replay has come, in retired instructions; the total is 0 while nobody knows it.
@@ -94,7 +96,7 @@ class Session {
   /// Errors: the trace cannot be read; the model's parameters make no machine; a core level other than
   /// `interval` for a trace with recorded time; windows that are none, or on a machine of many CPUs; a warm
   /// start of a program that can be read once only; for a machine of many CPUs, a trace that begins otherwise
-  /// than with a process.
+  /// than with a process; those of trace::with_kernel_entries().
   static Result<Session, Error> open(const std::string& trace_path, SessionOptions options);
   /// Of a program that comes from elsewhere.
   static Result<Session, Error> open(std::unique_ptr<trace::Source> source, SessionOptions options);

@@ -28,6 +28,8 @@ struct Contents {
   bool stand_in_code = false;
   /// How long everything took, by the clock of a real CPU: what replaces the core model's time.
   bool timing = false;
+  /// Code at ring 0 too, and how it is entered. Without, a system call is one instruction.
+  bool kernel = false;
   friend bool operator==(const Contents&, const Contents&) = default;
 };
 
@@ -36,7 +38,8 @@ inline constexpr std::size_t max_block_instructions = 256;
 
 /// A straight line of code that was executed as a whole: every instruction but the last falls through.
 struct Block {
-  u32 id = 0;  ///< dense, unique in the trace; the same address with other bytes is another block
+  u32 id = 0;            ///< dense, unique in the trace; the same address with other bytes is another block
+  Cpl ring = Cpl::user;  ///< at which it executes
   std::vector<x86::Instruction> instructions;
   std::vector<std::byte> code;  ///< of all instructions
   u32 operands = 0;             ///< memory operands of all instructions
@@ -73,6 +76,9 @@ struct BlockRun {
   /// Core cycles from the retirement before the block to that of its last instruction; nothing if the trace
   /// has no timing.
   std::optional<u32> cycles;
+  /// The ring at which execution goes on: another than the block's behind SYSCALL, INT, SYSRET, IRET and far
+  /// returns alone, and not of a trace without ring 0.
+  Cpl next_ring = Cpl::user;
 };
 
 /// How much one kind of data takes in a trace.
@@ -142,8 +148,26 @@ struct SignalDelivery {
   friend bool operator==(const SignalDelivery&, const SignalDelivery&) = default;
 };
 
-using SideBandRecord =
-    std::variant<ProcessStart, ThreadStart, ThreadExit, ThreadSwitch, Map, Unmap, Syscall, SignalDelivery>;
+/// Control goes to a handler at ring 0 without an instruction: an interrupt, or an exception.
+struct Interrupt {
+  u32 vector = 0;
+  u64 from = 0;  ///< the address that it returns to
+  u64 handler = 0;
+  Cpl ring = Cpl::user;  ///< that was interrupted
+  friend bool operator==(const Interrupt&, const Interrupt&) = default;
+};
+
+using SideBandRecord = std::variant<ProcessStart, ThreadStart, ThreadExit, ThreadSwitch, Map, Unmap, Syscall,
+                                    SignalDelivery, Interrupt>;
+
+/// Whether what follows was fetched anew, as no instruction led there.
+inline bool flushes(const SideBandRecord& record) {
+  return std::holds_alternative<SignalDelivery>(record) || std::holds_alternative<Interrupt>(record);
+}
+
+/// `Map::pid` of the kernel, whose mappings are in every process. Its text is "[kernel.kallsyms]_text" to
+/// perf, and the offset in the file is the address of the symbol `_text`.
+inline constexpr u32 kernel_pid = ~u32{0};
 
 /// What can be asked about a program that is watched, whether it comes out of a trace or runs.
 class ProgramView {
@@ -220,6 +244,26 @@ class Source : public ProgramView {
     return Failure(Error("the program can be read once; a trace in a file can be read again"));
   }
 };
+
+/// How long the paths through a synthetic kernel are, for programs of which user mode alone was recorded: in
+/// instructions at ring 0, those that return to the program included.
+struct KernelEntries {
+  u32 system_call = 200;
+  u32 tick = 3000;     ///< an interrupt of the timer
+  u64 tick_every = 0;  ///< instructions of the program, at the end of a block; 0: none comes
+  u32 signal = 1500;   ///< an exception or interrupt behind which a handler of the program's runs
+};
+
+/// The same program, whose system calls, signals and, if asked for, timer interrupts lead through a kernel:
+/// it is not there, but deterministic code at a kernel's addresses that loads, stores, branches, calls and
+/// returns. Each entry is as long as `entries` says; that of a call that does not come back is shorter. Other
+/// interrupts, page faults and the kernel's switches from one thread to another have no code.
+/// Errors: an entry that is too short or too long; a program whose trace has ring 0 already, or recorded
+/// time.
+Result<std::unique_ptr<Source>, Error> with_kernel_entries(std::unique_ptr<Source> program,
+                                                           const KernelEntries& entries);
+/// Where its functions are, as /proc/kallsyms says it of a kernel.
+std::string synthetic_kallsyms(const KernelEntries& entries);
 
 class TraceBytes;
 
@@ -310,12 +354,14 @@ class Writer {
   ~Writer();
 
   /// Adds a straight line of code: instruction lengths (1..15 bytes each, 1..max_block_instructions of them)
-  /// that cover `code`. The block's reference stays valid as long as the writer.
-  const Block& add_block(u64 start, std::span<const std::byte> code, std::span<const u8> lengths);
+  /// that cover `code`. The block's reference stays valid as long as the writer. `ring`: user, or of a trace
+  /// with ring 0 either.
+  const Block& add_block(u64 start, std::span<const std::byte> code, std::span<const u8> lengths,
+                         Cpl ring = Cpl::user);
 
   /// Appends one execution of a block of this writer. The spans have the sizes that the block and the
-  /// contents ask for; `rip` in `registers` is not stored, it follows from the code. Errors: the disk; more
-  /// code than a trace can hold.
+  /// contents ask for; `rip` in `registers` and the next ring are not stored, they follow from the code.
+  /// Errors: the disk; more code than a trace can hold.
   Result<Done, Error> run(const BlockRun& run);
   Result<Done, Error> side_band(const SideBandRecord& record);
 
