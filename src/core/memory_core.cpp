@@ -418,8 +418,11 @@ void MemoryCore::branch() {
 MemoryCore::Branch MemoryCore::resolve(const LoweredInstruction& instruction, u32 number) {
   if (instruction.branch == BranchKind::none) return {};
   const u64 next = next_ip(number);
-  Branch made{.taken = is_taken(instruction.branch, run_->block->instructions[number].target,
-                                instruction.end(), next)};
+  const trace::Block& code = *run_->block;
+  const bool ends = number + 1 == code.instructions.size();
+  Branch made{.taken =
+                  is_taken(instruction.branch, code.instructions[number].target, instruction.end(), next) ||
+                  (ends && is_seen_transfer(instruction.branch, code.ring, run_->next_ring))};
   if (is_near_branch(instruction.branch))
     made.prediction = branches_.resolve(BranchSite{instruction.ip, instruction.end(), instruction.branch},
                                         made.taken, next);
@@ -546,6 +549,8 @@ const Retirement& MemoryCore::next(Cursor& cursor) const {
   r.ip = instruction.ip;
   r.next_ip = next_ip(number);
   r.cycle = cursor.cycle;
+  r.cpl = run_->block->ring;
+  r.cpl_after = number + 1 == run_->block->instructions.size() ? run_->next_ring : r.cpl;
   r.signals = actual_signals(number);
   r.quantities.fill(0);
   for (; cursor.request < requests_.size() && requests_[cursor.request].instruction == number;

@@ -46,6 +46,10 @@ class MemoryCore {
   void warm_from(const MemoryCore& before);
   void join(MachineCaches& machine, u32 package) { memory_.hierarchy().join(machine, package); }
   void interrupt();
+  u64 enter_handler() {
+    interrupt();
+    return cycle();
+  }
   void obey_prediction_barriers(u64 asked_for) { barriers_.obey(asked_for, branches_); }
   u32 most_in_cycle() const { return 2 * parameters_.issue_width; }
   u32 first_of_last_cycle(const BlockExecution& execution) const;
