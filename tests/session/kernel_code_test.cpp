@@ -58,7 +58,8 @@ TEST_P(EachCore, CyclesOfBothRingsAreAllCycles) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, EachCore,
-                         testing::Values(CoreLevel::flat, CoreLevel::simple, CoreLevel::interval),
+                         testing::Values(CoreLevel::flat, CoreLevel::simple, CoreLevel::memory,
+                                         CoreLevel::interval),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST(KernelCode, BlocksAndInstructionsLeaveTheSame) {
