@@ -21,6 +21,8 @@ constexpr auto shared_rows() {
     using namespace shared;
     return join(uops, front_end, branches, outstanding, computation, transactions, memory);
   }();
+  static_assert(std::ranges::all_of(all, &shared::SharedRow::is_sound),
+                "a core is in no line, or behind the last");
   constexpr auto size =
       static_cast<std::size_t>(std::ranges::count_if(all, [](const auto& r) { return r.is_of(Core); }));
   std::array<EventDefinition, size> rows{};
