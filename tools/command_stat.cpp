@@ -28,7 +28,7 @@ namespace {
 
 /// The command with what every command that replays takes.
 struct Counting {
-  explicit Counting(CommandLine line) : trace(std::move(line.program)) {}
+  explicit Counting(CommandLine line) : trace(std::move(line.program)), words(std::move(line.all)) {}
   StatCommand command;
   SessionOptions options;
   ModelOption model;
@@ -40,6 +40,7 @@ struct Counting {
   KernelEntriesOption entries;
   HardwareLog hardware;
   TraceOption trace;
+  std::vector<std::string> words;  ///< of the command line
 };
 
 /// Those whose events the model counts.
@@ -63,6 +64,7 @@ void check(const StatCommand& command, const TraceOption& trace, const CLI::App&
   if (command.descriptor && !command.output.empty())
     throw CommandError("-o and --log-fd exclude each other: counts go to one place");
   if (app.get_option("--output")->count() != 0) check_output_name(command.output, trace.inputs());
+  if (app.get_option("--record")->count() != 0) check_output_name(command.record, trace.inputs());
 }
 
 /// One replay. Prints intervals as they end.
@@ -131,6 +133,7 @@ void run_stat(Counting& counting, const CLI::App& app) {
   const CpuModel& model = counting.options.model;
   const Topology* const machine = counting.options.machine ? &*counting.options.machine : nullptr;
   StatOptions options = stat_options(command, model, counting.core.level(), machine);
+  options.command_line = counting.words;
   counting.cgroups.apply_to(counting.options);
   counting.cgroups.apply_to(options.events, options.cpus || (machine == nullptr && !options.per_thread));
   StatResult result{
@@ -194,6 +197,8 @@ void add_printing_options(CLI::App& command, StatCommand& c) {
       "-o,--output", c.output,
       "File for the counts, instead of standard error; it is there, or replaces another, when they are "
       "complete");
+  command.add_option("--record", c.record,
+                     "File for the counts as 'perf stat record' writes it, which 'perf stat report' shows");
   command.add_flag("--append", c.append, "Append to that file");
   command.add_option("--log-fd", c.descriptor, "Descriptor for the counts, instead of standard error");
   command.add_flag("-v,--verbose", c.verbose, "Say what each event became");

@@ -20,7 +20,7 @@ enum class StatFormat : u8 { text, csv, json_lines, json };
 /// Options of `pmusim stat` as a person gave them.
 struct StatCommand {
   std::vector<std::string> events;
-  std::string metrics, cpus, processes, threads, separator, output;
+  std::string metrics, cpus, processes, threads, separator, output, record;
   std::optional<std::string> delay, interval, timeout, interval_count;
   unsigned detail = 0, repeat = 1, topdown_level = 1;
   std::optional<int> descriptor;

@@ -147,6 +147,8 @@ StatOptions stat_options(const StatCommand& command, const CpuModel& model, Core
     throw CommandError("--interval-count: needs -I, which gives the length of an interval");
   if (command.interval && (command.repeat > 1 || command.per_thread || chooses_tasks(command)))
     throw CommandError("-I: goes with neither -r nor --per-thread, -p or -t");
+  if (!command.record.empty() && (command.repeat > 1 || command.per_thread || chooses_tasks(command)))
+    throw CommandError("--record: goes with neither -r nor --per-thread, -p or -t");
   StatOptions options;
   options.cpus = cpus_of(command, machine);
   if (!command.null) {
@@ -164,6 +166,8 @@ StatOptions stat_options(const StatCommand& command, const CpuModel& model, Core
   if (command.timeout) options.max_ns = milliseconds("--timeout", *command.timeout);
   options.per_thread = command.per_thread || chooses_tasks(command);
   options.merge_core_types = command.hybrid_merge;
+  options.record_to = command.record;
+  options.record_cpu_by_cpu = command.per_cpu;
   return options;
 }
 

@@ -125,6 +125,7 @@ Features make_features(const Description& d) {
   if (samples_branches(d)) features.emplace(Feature::branch_stack, Payload{});
   if (!m.pmu_mappings.empty()) features.emplace(Feature::pmu_mappings, pmu_mappings(m.pmu_mappings));
   if (!d.groups.empty()) features.emplace(Feature::group_description, groups(d.groups));
+  if (d.counts) features.emplace(Feature::stat, Payload{});
   put_machine_features(features, m);
   if (!d.build_ids.empty()) features.emplace(Feature::build_id, build_ids(d.build_ids));
   if (d.compression) features.emplace(Feature::compressed, *d.compression);

@@ -25,6 +25,7 @@ struct Description {
   std::vector<BuildId> build_ids;
   TracepointNames tracepoints;
   std::optional<u64> directory_version;
+  bool counts = false;                              ///< of perf stat record
   std::optional<std::pair<u64, u64>> sample_times;  ///< ns, first and last
   std::optional<Payload> compression;
 };

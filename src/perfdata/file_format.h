@@ -50,7 +50,8 @@ enum class Feature : u8 {
   branch_stack,
   pmu_mappings,
   group_description,
-  cache = 20,
+  stat = 19,
+  cache,
   sample_time,
   memory_topology,
   clock_id,
@@ -71,7 +72,12 @@ enum class UserRecord : u32 {
   finished_round,
   auxtrace_info = 70,
   auxtrace,
-  event_update = 78,
+  thread_map = 73,
+  cpu_map,
+  stat_config,
+  stat,
+  stat_round,
+  event_update,
   time_conversion,
   header_feature,
   compressed,
@@ -80,7 +86,26 @@ enum class UserRecord : u32 {
 };
 /// perf's newest: BPF_METADATA, SCHEDSTAT_CPU and SCHEDSTAT_DOMAIN follow COMPRESSED2.
 inline constexpr u32 last_user_record = 86;
-inline constexpr u64 event_update_name = 2;
+inline constexpr u64 event_update_unit = 0, event_update_scale = 1, event_update_name = 2,
+                     event_update_cpus = 3;
+
+/// What STAT says behind its header: a count of `perf stat record`, since the beginning.
+struct StatRecord {
+  u64 id = 0;
+  i32 cpu = -1;    ///< its number; -1: of a task, wherever it runs
+  u32 thread = 0;  ///< index into the THREAD_MAP
+  u64 counted = 0, enabled_ns = 0, running_ns = 0;
+};
+static_assert(sizeof(StatRecord) == 40);
+
+/// What STAT_ROUND says: the counts before it are those of a time.
+struct StatRound {
+  u64 is_final = 0;  ///< 0: of an interval
+  u64 ns = 0;
+};
+/// Tags of STAT_CONFIG, and its way to add up counts: by CPU, or all.
+inline constexpr u64 stat_config_aggregation = 0, stat_config_interval = 1, stat_config_scale = 2;
+inline constexpr u64 aggregate_none = 0, aggregate_all = 1;
 
 /// What an AUXTRACE record says behind its header. The bytes that it announces follow the record, and are not
 /// counted in the header's size.

@@ -52,6 +52,7 @@ class Writer::State {
     description_.metadata = std::move(options.metadata);
     description_.attr_bytes = options.attr_bytes;
     description_.simd = options.simd;
+    description_.counts = options.counts;
     time_conversion_ = options.time_conversion;
     if (options.compression == Compression::zstd) start_compression(options.compression_level);
   }
@@ -59,7 +60,7 @@ class Writer::State {
   Outcome add_event(const perf::Attr& attr, std::string name, std::span<const u64> ids);
   Outcome write(std::span<const std::byte> records);
   Outcome write_aux(AuxArea area, std::span<const std::byte> bytes);
-  Outcome end_round();
+  Outcome write(UserRecord type, const Payload& payload);
   Outcome finish();
 
   Description& description() { return description_; }
@@ -139,10 +140,11 @@ Outcome Writer::State::write_time_conversion() {
   return write_data(user_record(UserRecord::time_conversion, payload).bytes());
 }
 
-Outcome Writer::State::end_round() {
+Outcome Writer::State::write(UserRecord type, const Payload& payload) {
   if (scan_ && !scan_->between_records())
-    return keep(Failure(Error(fmt::format("record {}: a round ends within it", scan_->records()))));
-  return write(user_record(UserRecord::finished_round, {}).bytes());
+    return keep(Failure(Error(fmt::format("record {}: a record of type {} begins within it", scan_->records(),
+                                          static_cast<u32>(type)))));
+  return write(user_record(type, payload).bytes());
 }
 
 /// Header (completed at the end), ids, attributes; the data section follows.
@@ -321,7 +323,10 @@ Result<Done, Error> Writer::write(std::span<const std::byte> records) { return s
 Result<Done, Error> Writer::write_aux(AuxArea area, std::span<const std::byte> bytes) {
   return state_->write_aux(area, bytes);
 }
-Result<Done, Error> Writer::end_round() { return state_->end_round(); }
+Result<Done, Error> Writer::write(UserRecord type, const Payload& payload) {
+  return state_->write(type, payload);
+}
+Result<Done, Error> Writer::end_round() { return state_->write(UserRecord::finished_round, {}); }
 Result<Done, Error> Writer::finish() { return state_->finish(); }
 u64 Writer::record_bytes() const { return state_->record_bytes(); }
 

@@ -11,6 +11,7 @@
 #include "base/output_file.h"
 #include "perf/simd_abi.h"
 #include "perfdata/file_format.h"
+#include "perfdata/payload.h"
 #include "pmusim/base/types.h"
 #include "pmusim/perfdata/reader.h"
 
@@ -36,6 +37,7 @@ struct Options {
   Readers readers = Readers::as_umask_says;
   /// For readers that want to turn sample times back into time stamps of the CPU.
   std::optional<TimeConversion> time_conversion;
+  bool counts = false;  ///< the file has counts of perf stat record, and no samples
   Metadata metadata;
 };
 
@@ -71,6 +73,9 @@ class Writer {
   /// Between records: bytes that a PMU wrote to memory by itself (AUXTRACE), a multiple of 8 as perf pads
   /// them. They are not compressed. `area.bytes` is filled in.
   Result<Done, Error> write_aux(AuxArea area, std::span<const std::byte> bytes);
+
+  /// Between records: one of those that tools write.
+  Result<Done, Error> write(UserRecord type, const Payload& payload);
 
   /// Between records: promises that no record from here on is older than one written so far, so that readers
   /// that sort by time may deliver what they have (FINISHED_ROUND).

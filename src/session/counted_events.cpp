@@ -213,6 +213,12 @@ std::vector<EventTotal> CountedEvents::read() const {
   return totals;
 }
 
+std::vector<perf::Attr> CountedEvents::attrs() const {
+  std::vector<perf::Attr> all;
+  for (const Open& o : open_) all.push_back(o.events.empty() ? perf::Attr{} : o.events.front()->attr);
+  return all;
+}
+
 std::vector<CpuTotals> CountedEvents::read_cpus() const {
   std::vector<CpuTotals> all;
   for (const u32 cpu : cpus_.value_or(std::vector<u32>())) {

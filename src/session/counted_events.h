@@ -33,6 +33,8 @@ class CountedEvents {
   std::vector<EventTotal> read() const;
   /// The same by CPU, where CPUs are counted.
   std::vector<CpuTotals> read_cpus() const;
+  /// As they were opened, in the order of read().
+  std::vector<perf::Attr> attrs() const;
   /// PMUs in use that see the same.
   u64 monitors() const;
   /// Behind the run. Errors: fewer windows than estimates need.

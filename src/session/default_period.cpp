@@ -7,6 +7,7 @@
 #include "events/sampling_pmus.h"
 #include "pmusim/session/stat.h"
 #include "pmusim/trace/trace.h"
+#include "session/clock_events.h"
 #include "session/growing_periods.h"
 
 namespace pmusim {
@@ -24,12 +25,6 @@ constexpr u64 shortest_clock_period = 10'000;
 bool needs_period(const events::ParsedEvent& event, bool leads) {
   const bool only_read = event.sample_read && !leads;
   return event.attr.sample_period == 0 && !only_read;
-}
-
-bool is_clock(const perf::Attr& attr) {
-  if (attr.type != static_cast<u32>(perf::EventType::software)) return false;
-  const auto id = static_cast<perf::SoftwareId>(attr.config);
-  return id == perf::SoftwareId::cpu_clock || id == perf::SoftwareId::task_clock;
 }
 
 bool reloads(const perf::Attr& attr, const CpuModel& model) {

@@ -8,6 +8,7 @@
 #include "events/resolve.h"
 #include "session/counted_events.h"
 #include "session/merged_types.h"
+#include "session/stat_file_writer.h"
 #include "session/thread_counts.h"
 #include "session/time_spans.h"
 
@@ -42,8 +43,9 @@ std::vector<CpuTotals> difference(std::vector<CpuTotals> now, const std::vector<
 /// reached.
 class Watch {
  public:
-  Watch(Session& session, const StatOptions& options, CountedEvents& events)
-      : session_(session), options_(options), events_(events) {
+  /// `file`: null without one.
+  Watch(Session& session, const StatOptions& options, CountedEvents& events, StatFileWriter* file)
+      : session_(session), options_(options), events_(events), file_(file) {
     next_interval_ = options.interval_ns.value_or(~u64{0});
     if (!is_measured(options.measured, 0)) switch_events(false);
     session.on_pause([this] { pause(); });
@@ -58,6 +60,8 @@ class Watch {
 
   void finish() {
     if (options_.interval_ns) end_interval();
+    if (file_ != nullptr && !options_.interval_ns)
+      file_->end_round(StatFileWriter::Round::last, session_.now(), events_.read(), events_.read_cpus());
     threads_.finish(events_.read());
   }
   std::vector<ThreadTotals> threads() { return threads_.take(); }
@@ -81,6 +85,7 @@ class Watch {
   void end_interval() {
     const std::vector<EventTotal> now = events_.read();
     const std::vector<CpuTotals> cpus = events_.read_cpus();
+    if (file_ != nullptr) file_->end_round(StatFileWriter::Round::interval, session_.now(), now, cpus);
     IntervalTotals totals{session_.now(), difference(now, at_interval_), difference(cpus, cpus_at_interval_)};
     if (options_.merge_core_types) merge_core_types(totals.events, totals.cpus);
     if (options_.on_interval) options_.on_interval(totals);
@@ -95,6 +100,7 @@ class Watch {
   Session& session_;
   const StatOptions& options_;
   CountedEvents& events_;
+  StatFileWriter* file_;
   bool on_ = true;
   u64 next_interval_;
   std::vector<EventTotal> at_interval_;
@@ -149,10 +155,19 @@ Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
       return Failure(opened.error());
   for (const std::string& name : options.if_possible) events.open_if_possible(name);
 
-  Watch watch(session, options, events);
+  std::optional<StatFileWriter> file;
+  if (!options.record_to.empty()) {
+    if (by_cgroup) return Failure(Error("perf's files of counts do not say of which cgroup they are"));
+    auto created = StatFileWriter::create(session, options, events);
+    if (!created.ok()) return Failure(created.error());
+    file.emplace(std::move(created).value());
+  }
+  Watch watch(session, options, events, file ? &*file : nullptr);
   if (Result<Done, Error> replayed = session.run(); !replayed.ok()) return Failure(replayed.error());
   watch.finish();
   if (const Result<Done, Error> enough = events.check_windows(); !enough.ok()) return Failure(enough.error());
+  if (file)
+    if (const Result<Done, Error> written = file->finish(); !written.ok()) return Failure(written.error());
   StatReport report{.events = events.read(),
                     .threads = watch.threads(),
                     .cpus = events.read_cpus(),

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -197,6 +198,9 @@ TEST(StatOnManyCpus, RefusalsSayWhatIsWrong) {
   EXPECT_THAT(refused({"--machine", "alderlake:1p1e", "-e", "{cpu_core/cycles/,cpu_atom/cycles/}"}),
               HasSubstr("cannot be in one group"));
   EXPECT_THAT(refused({"--per-core"}), HasSubstr("--machine gives several"));
+  EXPECT_THAT(refused({"--record", "/tmp/none", "-r", "2"}), HasSubstr("neither -r nor"));
+  EXPECT_THAT(refused({"--record", "/tmp/none", "--per-thread"}), HasSubstr("neither -r nor"));
+  EXPECT_THAT(refused({"--record", "/nonexistent/none"}), HasSubstr("/nonexistent/none"));
   EXPECT_THAT(refused({"--schedule", "rotate"}), HasSubstr("there is one CPU"));
   const ScratchDirectory scratch;
   const std::string file = scratch.file("machine");
@@ -263,6 +267,80 @@ TEST_P(PerfReadsManyCpus, OfAllCpus) {
 TEST_P(PerfReadsManyCpus, OfOneCpuOfThem) {
   const std::string file = record({"-C", "0"});
   EXPECT_EQ(cpus_in(perf_output({"script", "-F", "cpu,ip"}, file)), std::set<std::string>{"000"});
+}
+
+/// Counts by name, and what stands before them with --per-core and the like.
+std::map<std::string, unsigned long> counts_in_report(std::vector<std::string> options,
+                                                      const std::string& file) {
+  std::vector<std::string> command{"perf", "stat", "report"};
+  command.insert(command.end(), options.begin(), options.end());
+  command.insert(command.end(), {"-i", file});
+  const Output output = run(command);
+  EXPECT_EQ(output.status, 0) << output.err;
+  std::map<std::string, unsigned long> counts;
+  for (const std::string& line : lines(output.err)) {
+    std::istringstream in(line);
+    const std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
+    const bool by_place = !words.empty() && words[0].starts_with("S");
+    const std::size_t count = by_place ? 2 : 0;
+    if (words.size() < count + 2 || words[count].find_first_not_of("0123456789") != std::string::npos)
+      continue;
+    counts[(by_place ? words[0] + " " : "") + words[count + 1]] = std::stoul(words[count]);
+  }
+  EXPECT_THAT(output.err, Not(ContainsRegex("WARNING|[Ff]ailed|Invalid|Unknown|incompatible"))) << output.err;
+  return counts;
+}
+
+class PerfReadsCounts : public PerfReadsManyCpus {};
+
+TEST_P(PerfReadsCounts, OfCpusAndOfAProgram) {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("perf.data");
+  for (const bool all : {true, false}) {
+    std::vector<std::string> options{"--machine", GetParam(), "-e", "cycles,instructions", "--record", file};
+    if (all) options.push_back("-a");
+    const auto document = nlohmann::json::parse([&] {
+      options.push_back("--json");
+      return stat(options).out;
+    }());
+    std::map<std::string, unsigned long> values;
+    for (const auto& event : document["events"])
+      if (event["running_ns"] != 0) values[event["event"]] = event["value"];  // else perf says <not counted>
+    EXPECT_EQ(counts_in_report({}, file), values);
+  }
+}
+
+TEST_P(PerfReadsCounts, ByCore) {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("perf.data");
+  std::map<std::string, unsigned long> printed;
+  const Output output =
+      stat({"--machine", GetParam(), "-a", "--per-core", "-x,", "-e", "instructions", "--record", file});
+  for (const auto& row : cells(output.err)) printed[row.at(0) + " " + row.at(4)] = std::stoul(row.at(2));
+  EXPECT_FALSE(printed.empty());
+  EXPECT_EQ(counts_in_report({"--per-core"}, file), printed);
+  EXPECT_THAT(perf_output({"report", "--stdio", "--header-only", "-I"}, file),
+              HasSubstr("contains stat data"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, PerfReadsCounts,
+                         testing::Values("icelake:1c", "icelake:2c", "sapphirerapids:2s4c8t", "icelake:64c",
+                                         "alderlake:2p4t2e", "meteorlake:2p4e", "lunarlake:4p4e"),
+                         [](const auto& machine) {
+                           std::string name = machine.param;
+                           name.at(name.find(':')) = '_';
+                           return name;
+                         });
+
+TEST(StatOnManyCpus, IntervalsAreInPerfsFile) {
+  if (!installed("perf")) GTEST_SKIP() << "perf is not installed";
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("perf.data"), trace = recorded("branches", {"100000"});
+  const Output own = stat({"-I", "1", "-x,", "-e", "instructions", "--record", file}, trace);
+  const Output report = run({"perf", "stat", "report", "-i", file});
+  const auto rows = cells(own.err);
+  EXPECT_GT(rows.size(), 2u);
+  for (const auto& row : rows) EXPECT_THAT(report.err, ContainsRegex(row.at(0) + " +" + row.at(1) + " "));
 }
 
 // perf c2c takes the nodes of addresses from MEM_TOPOLOGY, and says so where it is missing.

@@ -97,9 +97,13 @@ struct StatOptions {
   std::vector<TimeSpan> measured;                          ///< -D; to the tick of 1 ms. Empty: always
   std::optional<u64> interval_ns;                          ///< -I; to the tick of 1 ms
   std::function<void(const IntervalTotals&)> on_interval;  ///< called at the end of each interval
-  bool per_thread = false;                                 ///< fill in `threads`
-  u64 max_instructions = ~u64{0};                          ///< stop soon after so many
-  u64 max_ns = ~u64{0};                                    ///< stop in the tick after this perf time
+  /// A file for `perf stat report`, with the counts at the end of each interval. Empty: none.
+  std::string record_to;
+  bool record_cpu_by_cpu = false;         ///< what it is to show, as with -A
+  std::vector<std::string> command_line;  ///< for its header
+  bool per_thread = false;                ///< fill in `threads`
+  u64 max_instructions = ~u64{0};         ///< stop soon after so many
+  u64 max_ns = ~u64{0};                   ///< stop in the tick after this perf time
 };
 
 /// What was counted, and over how much.
@@ -115,7 +119,7 @@ struct StatReport {
 
 /// Counts the events over a replay of the session's trace. Call it once per session.
 /// Errors: an event that the kernel would refuse (with its sentence); a damaged trace; events of a cgroup
-/// on a machine without `cpus`; of core `sampled`,
+/// on a machine without `cpus`, or in a file; a file that cannot be written; of core `sampled`,
 /// what asks for parts of the run (threads, intervals, measured time, turns), and a program that has less
 /// than five windows.
 Result<StatReport, Error> stat(Session& session, const StatOptions& options);
