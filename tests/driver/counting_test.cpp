@@ -507,7 +507,8 @@ TEST(UserRdpmc, CpuWideCountersAreHiddenSinceLinux7_0) {
 }
 
 TEST(UserRdpmc, TheSettingDecidesWhoseCountersAreHidden) {
-  perf::Task task(100, 100, "task");
+  const perf::Cgroup everybody;
+  perf::Task task(100, 100, "task", everybody);
   EXPECT_EQ(hidden_under({.rdpmc = RdpmcSetting::own_task}, &task), (HiddenCounters{false, false}));
   EXPECT_EQ(hidden_under({.rdpmc = RdpmcSetting::never}, &task), (HiddenCounters{true, true}));
   EXPECT_EQ(hidden_under({.rdpmc = RdpmcSetting::always}), (HiddenCounters{false, false}));

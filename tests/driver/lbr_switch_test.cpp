@@ -165,7 +165,8 @@ u64 source_after_switches(perf::Kernel kernel, perf::Context& context) {
 }
 
 TEST(TaskSwitch, BeforeLinux6_15CallStacksOfTheCpuAreNotKept) {
-  perf::Task task(1, 1, "");
+  const perf::Cgroup everybody;
+  perf::Task task(1, 1, "", everybody);
   perf::Context cpu(nullptr);
   EXPECT_EQ(source_after_switches(perf::Kernel::v6_14, cpu), 0u);
   EXPECT_EQ(source_after_switches(perf::Kernel::v6_14, *task.context), 0x3000u);
@@ -175,7 +176,8 @@ TEST(TaskSwitch, BeforeLinux6_15CallStacksOfTheCpuAreNotKept) {
 /// What `second` finds of its stack as it comes back, with an event that was opened for thread 1 on the PMU
 /// all the time.
 u64 source_of_the_second(perf::Kernel kernel, u32 second) {
-  perf::Task task(1, 1, "");
+  const perf::Cgroup everybody;
+  perf::Task task(1, 1, "", everybody);
   LbrSwitch rig(skylake(), CALL_STACK | USER, kernel, task.context.get());
   rig.lbr.context_switch(Direction::out, {1, 1});
   rig.lbr.context_switch(Direction::in, {second, second});
