@@ -62,17 +62,50 @@ u64 MemoryCore::cycle_of(Slots slot) const {
 // What a block is
 
 const MemoryCore::Block& MemoryCore::lower(const trace::Block& block) {
-  if (block.id >= blocks_.size()) blocks_.resize(std::max<std::size_t>(block.id + 1, 2 * blocks_.size()));
+  if (block.id >= blocks_.size()) {
+    const std::size_t size = std::max<std::size_t>(block.id + 1, 2 * blocks_.size());
+    blocks_.resize(size);
+    code_.resize(size);
+    lowered_.resize(size);
+  }
   Block& made = blocks_[block.id];
-  if (made.known()) return made;
-  Lowering{parameters_, *costs_}.lower(block, made.lowered);
-  Dataflow::decide_slow_addresses(block, made.lowered);
-  made.flow = summarize(block, made.lowered, dataflow_, *costs_);
-  made.code = code_of(made.lowered);
-  made.stack = stack_use(made.lowered);
-  find_lines(made);
-  find_accesses(made);
+  if (made.instructions != 0) return made;
+  LoweredBlock& lowered = lowered_[block.id];
+  Lowering{parameters_, *costs_}.lower(block, lowered);
+  Dataflow::decide_slow_addresses(block, lowered);
+  code_[block.id] = code_of(lowered);
+  const LoweredInstruction& last = lowered.instructions.back();
+  made.branch_ip = last.ip;
+  made.end = last.end();
+  made.target = block.instructions.back().target;
+  made.branch = last.branch;
+  made.branches_within = lowered.branches_within;
+  made.instructions = static_cast<u16>(lowered.instructions.size());
+  find_lines(lowered, made);
+  find_accesses(lowered, made);
+  find_stack_use(lowered, made);
+  keep_flow(summarize(block, lowered, dataflow_, *costs_), made);
   return made;
+}
+
+void MemoryCore::keep_flow(const BlockFlow& flow, Block& made) {
+  made.slots = flow.slots;
+  made.port_slots = flow.port_slots;
+  if (std::max(flow.inputs.size(), flow.outputs.size()) > Block::most_registers) {
+    made.one_by_one = true;
+    return;
+  }
+  made.inputs = static_cast<u8>(flow.inputs.size());
+  made.outputs = static_cast<u8>(flow.outputs.size());
+  std::ranges::copy(flow.inputs, made.read.begin());
+  std::ranges::copy(flow.outputs, made.written.begin());
+  made.first_delay = static_cast<u32>(delays_.size());
+  const std::size_t rows = flow.rows();
+  for (std::size_t column = 0; column <= flow.inputs.size(); ++column) {
+    const auto first = flow.delays.begin() + static_cast<std::ptrdiff_t>(column * rows);
+    delays_.insert(delays_.end(), first, first + static_cast<std::ptrdiff_t>(rows));
+    delays_.resize((delays_.size() + rows_at_once - 1) / rows_at_once * rows_at_once);
+  }
 }
 
 FrontEnd::BlockCode MemoryCore::code_of(const LoweredBlock& lowered) const {
@@ -84,56 +117,66 @@ FrontEnd::BlockCode MemoryCore::code_of(const LoweredBlock& lowered) const {
   return front_end_.block_of(std::move(code));
 }
 
-void MemoryCore::find_lines(Block& made) const {
+void MemoryCore::find_lines(const LoweredBlock& lowered, Block& made) {
   const auto line_of = [&](u64 address) { return address / parameters_.l1i.line_bytes; };
-  const std::vector<LoweredInstruction>& all = made.lowered.instructions;
-  for (std::size_t n = 0; n < all.size(); ++n)
-    for (const u64 address : {all[n].ip, all[n].end() - 1})
-      if (made.lines.empty() || line_of(made.lines.back().address) != line_of(address))
-        made.lines.push_back({address, static_cast<u16>(n)});
+  made.first_line = static_cast<u32>(lines_.size());
+  for (const LoweredInstruction& each : lowered.instructions)
+    for (const u64 address : {each.ip, each.end() - 1}) {
+      if (made.lines != 0 && line_of(lines_.back().address) == line_of(address)) continue;
+      lines_.push_back({address, static_cast<u16>(&each - lowered.instructions.data())});
+      ++made.lines;
+    }
 }
 
 // Loads of an instruction come before its stores.
-void MemoryCore::find_accesses(Block& made) const {
+void MemoryCore::find_accesses(const LoweredBlock& lowered, Block& made) {
   u16 address = 0;
-  const std::vector<LoweredInstruction>& all = made.lowered.instructions;
-  for (std::size_t n = 0; n < all.size(); ++n) {
-    const LoweredInstruction& each = all[n];
+  made.first_access = static_cast<u32>(accesses_.size());
+  for (const LoweredInstruction& each : lowered.instructions) {
     for (const AccessKind kind : {AccessKind::load, AccessKind::store})
       for (u16 operand = 0; operand < each.operands; ++operand) {
         const LoweredInstruction::Operand& memory = each.memory[operand];
         if (kind == AccessKind::load ? !memory.load : !memory.store) continue;
-        made.accesses.push_back({.instruction = static_cast<u16>(n),
-                                 .address = static_cast<u16>(address + operand),
-                                 .bytes = std::max<u16>(memory.bytes, 1),
-                                 .kind = kind,
-                                 .ip = each.ip});
-        made.stores += kind == AccessKind::store ? 1 : 0;
+        accesses_.push_back({.instruction = static_cast<u16>(&each - lowered.instructions.data()),
+                             .address = static_cast<u16>(address + operand),
+                             .bytes = std::max<u16>(memory.bytes, 1),
+                             .kind = kind,
+                             .ip = each.ip});
+        made.stores = static_cast<u16>(made.stores + (kind == AccessKind::store ? 1 : 0));
+        ++made.accesses;
       }
     address = static_cast<u16>(address + each.operands);
     made.one_by_one |= each.rare || each.rep;
   }
 }
 
-MemoryCore::StackUse MemoryCore::stack_use(const LoweredBlock& lowered) {
+void MemoryCore::find_stack_use(const LoweredBlock& lowered, Block& made) {
   using x86::StackUse;
   constexpr int bytes = 8;
-  MemoryCore::StackUse use;
   int moved = 0;
   for (const LoweredInstruction& each : lowered.instructions) {
     if (each.stack == StackUse::uses || each.stack == StackUse::uses_and_moves) {
-      if (use.uses)
-        use.syncs += moved != 0 ? 1 : 0;
+      if (made.uses_stack)
+        made.stack_syncs = static_cast<u8>(made.stack_syncs + (moved != 0 ? 1 : 0));
       else
-        use.moved_before = moved;
-      use.uses = true;
+        made.moved_before = moved;
+      made.uses_stack = true;
       moved = 0;
     }
     if (each.stack == StackUse::moves || each.stack == StackUse::uses_and_moves)
       moved += each.stores() ? -bytes : bytes;
   }
-  use.moved_behind = moved;
-  return use;
+  made.moved_behind = moved;
+}
+
+// What ran after it the last time.
+void MemoryCore::fetch_what_follows(const Block& block) {
+  const auto number = static_cast<std::size_t>(&block - blocks_.data());
+  blocks_[std::exchange(previous_, number)].followed_by = static_cast<u32>(number);
+  const Block& next = blocks_[block.followed_by];
+  __builtin_prefetch(&next);
+  __builtin_prefetch(&next.read);
+  __builtin_prefetch(&code_[block.followed_by]);
 }
 
 // What happens to it
@@ -153,44 +196,45 @@ void MemoryCore::begin(const trace::BlockRun& run, const Block& block) {
 
 BlockExecution MemoryCore::execute(const trace::BlockRun& run) {
   const Block& block = lower(*run.block);
+  fetch_what_follows(block);
   begin(run, block);
   const std::size_t lines = enter_lines(block);
-  const bool code_is_there = execution_.signals.empty() && lines == block.lines.size();
+  const bool code_is_there = execution_.signals.empty() && lines == block.lines;
   begun_ = dispatch(block);
   const std::size_t accesses = code_is_there && !block.one_by_one ? access_all(block) : 0;
-  if (code_is_there && !block.one_by_one && accesses == block.accesses.size())
+  if (code_is_there && !block.one_by_one && accesses == block.accesses)
     apply(block);
   else
-    pass_from(accesses, lines == block.lines.size() ? nobody : block.lines[lines].instruction);
+    pass_from(accesses, lines == block.lines ? nobody : lines_[block.first_line + lines].instruction);
   retire_block(block);
-  branch();
-  const LoweredInstruction& end = block.lowered.instructions.back();
+  branch(block);
   return {.run = &run,
           .since = since_,
           .kind = run.block->id * outcomes + 2 * static_cast<u32>(last_.prediction) + last_.taken,
-          .instructions = static_cast<u32>(block.lowered.instructions.size()),
+          .instructions = block.instructions,
           .cycles = static_cast<u32>(cycle_ - since_),
-          .branch = end.branch,
-          .branch_length = end.length,
+          .branch = block.branch,
+          .branch_length = static_cast<u8>(block.end - block.branch_ip),
           .taken = last_.taken,
           .prediction = last_.prediction,
-          .jumps_within = block.lowered.branches_within,
-          .branch_ip = end.ip};
+          .jumps_within = block.branches_within,
+          .branch_ip = block.branch_ip};
 }
 
 // How many of its lines of code have been entered: the first, and those behind it that are there.
 std::size_t MemoryCore::enter_lines(const Block& block) {
   MemoryHierarchy& hierarchy = memory_.hierarchy();
-  std::size_t entered = hierarchy.line_of(block.lines.front().address) == fetched_line_ ? 1 : 0;
-  const std::size_t ahead = block.one_by_one ? 1 : block.lines.size();
+  const std::span<const Line> lines = lines_of(block);
+  std::size_t entered = hierarchy.line_of(lines.front().address) == fetched_line_ ? 1 : 0;
+  const std::size_t ahead = block.one_by_one ? 1 : lines.size();
   for (; entered < ahead; ++entered) {
-    const u64 address = block.lines[entered].address;
+    const u64 address = lines[entered].address;
     if (!hierarchy.fetch_if_there(address)) break;
     fetched_line_ = hierarchy.line_of(address);
     ++lines_hit_;
   }
   if (entered != 0) return entered;
-  fetch_line(block.lines.front().address);
+  fetch_line(lines.front().address);
   return 1;
 }
 
@@ -217,33 +261,34 @@ void MemoryCore::fetch(const LoweredInstruction& instruction) {
 // The slot of its first uop: as soon as uops are delivered, and there is a place for the last in the reorder
 // buffer.
 Slots MemoryCore::dispatch(const Block& block) {
-  const Slots slots = block.flow.slots, width = parameters_.issue_width;
-  Slots begin = state_.dispatched + sync_stack(block.stack);
-  const u64 last = uops_ + block.flow.slots;
+  const Slots slots = block.slots, width = parameters_.issue_width;
+  Slots begin = state_.dispatched + sync_stack(block);
+  const u64 last = uops_ + block.slots;
   if (last > parameters_.reorder_buffer_uops) {
     const u64 leaving = std::min(last - parameters_.reorder_buffer_uops, std::max<u64>(uops_, 1));
     begin = std::max(begin, retired_mark(leaving - 1) + width - slots);
   }
-  const FrontEnd::Cycles delivered = front_end_.deliver(block.code, cycle_of(begin));
+  const FrontEnd::Cycles delivered = front_end_.deliver(code_[run_->block->id], cycle_of(begin));
   return std::max({begin, begin_of(delivered.first), begin_of(delivered.last) + 1 - slots});
 }
 
-Slots MemoryCore::sync_stack(const StackUse& use) {
-  const bool first = use.uses && stack_moved_bytes_ + use.moved_before != 0;
-  stack_moved_bytes_ = use.uses ? use.moved_behind : stack_moved_bytes_ + use.moved_behind;
-  return use.syncs + (first ? 1 : 0);
+Slots MemoryCore::sync_stack(const Block& block) {
+  const bool first = block.uses_stack && stack_moved_bytes_ + block.moved_before != 0;
+  stack_moved_bytes_ = block.moved_behind + (block.uses_stack ? 0 : stack_moved_bytes_);
+  return block.stack_syncs + (first ? 1 : 0);
 }
 
 // Accesses to L1, which take no other time than the summary says: how many, up to the first that is
 // elsewhere.
 std::size_t MemoryCore::access_all(const Block& block) {
-  if (run_->addresses.empty()) return block.accesses.size();
+  if (run_->addresses.empty()) return block.accesses;
   if (run_->addresses.size() < run_->block->operands) return 0;
   MemoryHierarchy& hierarchy = memory_.hierarchy();
   const u64 cycle = cycle_of(begun_);
   const bool stores_wait = last_commit_ > cycle;
-  for (const Access& access : block.accesses) {
-    const auto number = static_cast<std::size_t>(&access - block.accesses.data());
+  const Access* const first = &accesses_[block.first_access];
+  for (std::size_t number = 0; number < block.accesses; ++number) {
+    const Access& access = first[number];
     const u64 address = run_->addresses[access.address];
     if (hierarchy.line_of(address) != hierarchy.line_of(address + access.bytes - 1)) return number;
     if (access.kind == AccessKind::store && (stores_wait || hierarchy.may_have_code(address))) return number;
@@ -254,27 +299,35 @@ std::size_t MemoryCore::access_all(const Block& block) {
   }
   // Nothing waits in the store buffer: what its entries hold is over, whichever they are.
   next_store_ = (next_store_ + block.stores) % store_buffer_.size();
-  return block.accesses.size();
+  return block.accesses;
 }
 
+// Of what is ready before dispatch nobody waits.
 void MemoryCore::apply(const Block& block) {
   constexpr Slots longest = Slots{1} << 30;
-  const BlockFlow& flow = block.flow;
-  const std::size_t rows = flow.rows();
-  const i32* column = flow.delays.data();
+  const std::size_t rows =
+      (BlockFlow::first_register + block.outputs + rows_at_once - 1) / rows_at_once * rows_at_once;
+  const i32* column = &delays_[block.first_delay];
   std::copy_n(column, rows, results_.begin());
-  for (std::size_t n = 0; n < flow.inputs.size(); ++n) {
+  for (std::size_t n = 0; n < block.inputs; ++n) {
     column += rows;
-    const auto ready =
-        static_cast<i32>(std::clamp(state_.registers[flow.inputs[n]] - begun_, -longest, longest - 1));
+    const Slots later = state_.registers[block.read[n]] - begun_;
+    const auto ready = static_cast<i32>(std::clamp(later, -longest, longest - 1));
     inputs_[n] = ready;
-    for (std::size_t row = 0; row < rows; ++row) results_[row] = std::max(results_[row], ready + column[row]);
+    if (ready > 0) delay(column, ready, rows);
   }
-  for (std::size_t n = 0; n < flow.outputs.size(); ++n)
-    state_.registers[flow.outputs[n]] = begun_ + results_[BlockFlow::first_register + n];
-  state_.dispatched = begun_ + flow.slots;
-  state_.retired = std::max(retired_before_ + flow.slots, begun_ + results_[BlockFlow::retired]);
+  for (std::size_t n = 0; n < block.outputs; ++n)
+    state_.registers[block.written[n]] = begun_ + results_[BlockFlow::first_register + n];
+  state_.dispatched = begun_ + block.slots;
+  state_.retired = std::max(retired_before_ + block.slots, begun_ + results_[BlockFlow::retired]);
   state_.result = begun_ + results_[BlockFlow::resolved];
+}
+
+// `rows_at_once` are one operation of the host.
+inline void MemoryCore::delay(const i32* column, i32 ready, std::size_t rows) {
+  for (std::size_t first = 0; first < rows; first += rows_at_once)
+    for (std::size_t row = first; row < first + rows_at_once; ++row)
+      results_[row] = std::max(results_[row], ready + column[row]);
 }
 
 DataAccesses MemoryCore::take_accesses(const LoweredInstruction& instruction) {
@@ -290,7 +343,7 @@ DataAccesses MemoryCore::take_accesses(const LoweredInstruction& instruction) {
 
 // Instruction by instruction, of which so many accesses are over, and code up to that one has been entered.
 void MemoryCore::pass_from(std::size_t accesses, u32 entered) {
-  const std::vector<LoweredInstruction>& all = block_->lowered.instructions;
+  const std::span<const LoweredInstruction> all = lowered();
   one_by_one_ = true;
   if (retired_.size() < all.size()) retired_.resize(all.size());
   state_.dispatched = begun_;
@@ -363,7 +416,7 @@ void MemoryCore::store(const DataAccesses& data) {
 
 // What is younger was done in vain, and is fetched anew. Its lines have not been entered yet.
 void MemoryCore::clear_pipeline(u32 behind) {
-  for (const Line& line : block_->lines)
+  for (const Line& line : lines_of(*block_))
     if (line.instruction > behind && line.instruction < entered_) --lines_hit_;
   entered_ = std::min(entered_, behind + 1);
   const u64 again =
@@ -385,7 +438,7 @@ void MemoryCore::flush_line(const x86::Instruction& instruction, const Registers
 
 void MemoryCore::note(u32 instruction) {
   note_requests(instruction);
-  if ((execution_.signals ^ hits_[block_->lowered.instructions[instruction].accesses]).empty()) return;
+  if ((execution_.signals ^ hits_[lowered()[instruction].accesses]).empty()) return;
   unusual_.push_back(instruction);
   unusual_signals_.push_back(execution_.signals);
 }
@@ -396,37 +449,33 @@ void MemoryCore::note_requests(u32 instruction) {
 }
 
 void MemoryCore::retire_block(const Block& block) {
-  port_free_ = std::max(port_free_, begun_) + block.flow.port_slots;
+  port_free_ = std::max(port_free_, begun_) + block.port_slots;
   state_.retired = std::max(state_.retired, port_free_);
-  for (u64 mark = uops_ / uops_of_mark; mark * uops_of_mark < uops_ + block.flow.slots; ++mark)
+  for (u64 mark = uops_ / uops_of_mark; mark * uops_of_mark < uops_ + block.slots; ++mark)
     retired_uops_[mark & (retired_uops_.size() - 1)] = state_.retired;
-  uops_ += block.flow.slots;
+  uops_ += block.slots;
   cycle_ = cycle_of(state_.retired - 1);
 }
 
-void MemoryCore::branch() {
-  const LoweredBlock& block = block_->lowered;
-  const auto end = static_cast<u32>(block.instructions.size() - 1);
+void MemoryCore::branch(const Block& block) {
   if (block.branches_within) {
-    within_.assign(end, {});
-    for (u32 n = 0; n < end; ++n) within_[n] = resolve(block.instructions[n], n);
+    within_.clear();
+    for (u32 n = 0; n + 1 < block.instructions; ++n) {
+      const LoweredInstruction& each = lowered()[n];
+      within_.push_back(resolve({each.ip, each.end(), each.branch}, run_->block->instructions[n].target,
+                                next_ip_of(n), false));
+    }
   }
-  last_ = resolve(block.instructions[end], end);
+  last_ = resolve({block.branch_ip, block.end, block.branch}, block.target, run_->next_ip,
+                  is_seen_transfer(block.branch, run_->block->ring, run_->next_ring));
   redirect(last_.prediction);
 }
 
-MemoryCore::Branch MemoryCore::resolve(const LoweredInstruction& instruction, u32 number) {
-  if (instruction.branch == BranchKind::none) return {};
-  const u64 next = next_ip(number);
-  const trace::Block& code = *run_->block;
-  const bool ends = number + 1 == code.instructions.size();
-  Branch made{.taken =
-                  is_taken(instruction.branch, code.instructions[number].target, instruction.end(), next) ||
-                  (ends && is_seen_transfer(instruction.branch, code.ring, run_->next_ring))};
-  if (is_near_branch(instruction.branch))
-    made.prediction = branches_.resolve(BranchSite{instruction.ip, instruction.end(), instruction.branch},
-                                        made.taken, next);
-  if (made.taken) front_end_.follow(instruction.ip, next);
+MemoryCore::Branch MemoryCore::resolve(const BranchSite& site, u64 target, u64 next_ip, bool changes_ring) {
+  if (site.kind == BranchKind::none) return {};
+  Branch made{.taken = changes_ring || is_taken(site.kind, target, site.end, next_ip)};
+  if (is_near_branch(site.kind)) made.prediction = branches_.resolve(site, made.taken, next_ip);
+  if (made.taken) front_end_.follow(site.ip, next_ip);
   return made;
 }
 
@@ -453,7 +502,7 @@ void MemoryCore::warm_from(const MemoryCore& before) {
 
 // What is told of it
 
-u64 MemoryCore::next_ip(u32 instruction) const {
+u64 MemoryCore::next_ip_of(u32 instruction) const {
   const std::vector<x86::Instruction>& all = run_->block->instructions;
   return instruction + 1 == all.size() ? run_->next_ip : all[instruction + 1].ip;
 }
@@ -466,28 +515,28 @@ SignalSet MemoryCore::raised(u32 instruction) const {
   const auto found = std::ranges::lower_bound(unusual_, instruction);
   if (found != unusual_.end() && *found == instruction)
     return unusual_signals_[static_cast<std::size_t>(found - unusual_.begin())];
-  return hits_[block_->lowered.instructions[instruction].accesses];
+  return hits_[lowered()[instruction].accesses];
 }
 
 SignalSet MemoryCore::differing_signals(u32 instruction) const {
-  return raised(instruction) ^ hits_[block_->lowered.instructions[instruction].accesses];
+  return raised(instruction) ^ hits_[lowered()[instruction].accesses];
 }
 
 SignalSet MemoryCore::with_code(u32 instruction, SignalSet signals) const {
   const x86::Instruction& code = run_->block->instructions[instruction];
   signals = signals | code.signals;
-  if (block_->lowered.instructions[instruction].fused) signals.add(Signal::macro_fused);
+  if (lowered()[instruction].fused) signals.add(Signal::macro_fused);
   if (code.branch == BranchKind::none) return signals;
   const Branch& went = branch_of(instruction);
   return signals | CoreEngine::signals_of_branch(code.branch, went.taken, went.prediction);
 }
 
 const MemoryCore::Branch& MemoryCore::branch_of(u32 instruction) const {
-  return instruction + 1 == block_->lowered.instructions.size() ? last_ : within_[instruction];
+  return instruction + 1 == block_->instructions ? last_ : within_[instruction];
 }
 
 SignalSet MemoryCore::usual_signals(const BlockExecution&, u32 instruction) const {
-  return with_code(instruction, hits_[block_->lowered.instructions[instruction].accesses]);
+  return with_code(instruction, hits_[lowered()[instruction].accesses]);
 }
 
 SignalSet MemoryCore::actual_signals(u32 instruction) const {
@@ -524,15 +573,15 @@ MemoryCore::Cursor MemoryCore::first() const {
   if (one_by_one_) return cursor;
   cursor.state.dispatched = begun_;
   cursor.state.retired = retired_before_;
-  for (std::size_t n = 0; n < block_->flow.inputs.size(); ++n)
-    cursor.state.registers[block_->flow.inputs[n]] = begun_ + inputs_[n];
+  for (std::size_t n = 0; n < block_->inputs; ++n)
+    cursor.state.registers[block_->read[n]] = begun_ + inputs_[n];
   return cursor;
 }
 
 // As it was when the block passed, or would have been if it had gone instruction by instruction.
 u64 MemoryCore::retired_at(Cursor& cursor) const {
   const u32 number = cursor.instruction;
-  const std::vector<LoweredInstruction>& all = block_->lowered.instructions;
+  const std::span<const LoweredInstruction> all = lowered();
   if (number + 1 == all.size()) return cycle_;
   if (one_by_one_) return cycle_of(retired_[number] - 1);
   dataflow_.step(run_->block->instructions[number], all[number], 0, cursor.state);
@@ -547,7 +596,7 @@ const Retirement& MemoryCore::next(Cursor& cursor) const {
 
   Retirement& r = cursor.retirement;
   r.ip = instruction.ip;
-  r.next_ip = next_ip(number);
+  r.next_ip = next_ip_of(number);
   r.cycle = cursor.cycle;
   r.cpl = run_->block->ring;
   r.cpl_after = number + 1 == run_->block->instructions.size() ? run_->next_ring : r.cpl;

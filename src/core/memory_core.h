@@ -68,24 +68,27 @@ class MemoryCore {
     u64 address = 0;
     u16 instruction = 0;
   };
-  /// Uops that bring RSP up to date, which no code has: one at the first use of RSP if pushes and pops came
-  /// before it, and those that follow from the block itself.
-  struct StackUse {
-    bool uses = false;
-    int moved_before = 0, moved_behind = 0;  ///< bytes: before the first use and behind the last
-    unsigned syncs = 0;
-  };
-  /// A block as this core wants it.
-  struct Block {
-    LoweredBlock lowered;
-    FrontEnd::BlockCode code;
-    BlockFlow flow;
-    std::vector<Line> lines;
-    std::vector<Access> accesses;
-    StackUse stack;
-    u32 stores = 0;
-    bool one_by_one = false;  ///< always: time stands still around it, or how much it accesses is not known
-    bool known() const { return !lowered.instructions.empty(); }
+  /// What an execution needs to know of its block where all is in L1. Programs are larger than caches, so it
+  /// is small, and what follows is fetched early.
+  struct alignas(64) Block {
+    static constexpr std::size_t most_registers = 16;
+
+    u64 branch_ip = 0, end = 0, target = 0;                 // of its last instruction
+    u32 first_line = 0, first_access = 0, first_delay = 0;  // where in `lines_`, `accesses_` and `delays_`
+    u32 slots = 0, port_slots = 0, followed_by = 0;
+    u16 instructions = 0;  // 0: not lowered yet
+    u16 lines = 0, accesses = 0, stores = 0;
+    u8 inputs = 0, outputs = 0;  // as BlockFlow has them
+    std::array<u8, most_registers> read{}, written{};
+    // Uops that bring RSP up to date, which no code has: one at the first use of RSP if pushes and pops came
+    // before it, and those that follow from the block itself.
+    bool uses_stack = false;
+    u8 stack_syncs = 0;
+    i32 moved_before = 0, moved_behind = 0;  // bytes, before the first use and behind the last
+    BranchKind branch = BranchKind::none;
+    bool branches_within = false;
+    /// Always: time stands still around it, or how much it accesses is not known, or it has many registers.
+    bool one_by_one = false;
   };
   /// What an instruction asked of the memory hierarchy.
   struct Requests {
@@ -106,18 +109,25 @@ class MemoryCore {
   MemoryCore(const CoreParameters& core, BranchUnit branches, const trace::Contents& contents);
   const Block& lower(const trace::Block& block);
   FrontEnd::BlockCode code_of(const LoweredBlock& lowered) const;
-  void find_lines(Block& made) const;
-  void find_accesses(Block& made) const;
-  static StackUse stack_use(const LoweredBlock& lowered);
+  void keep_flow(const BlockFlow& flow, Block& made);
+  void find_lines(const LoweredBlock& lowered, Block& made);
+  void find_accesses(const LoweredBlock& lowered, Block& made);
+  static void find_stack_use(const LoweredBlock& lowered, Block& made);
+  void fetch_what_follows(const Block& block);
+  std::span<const LoweredInstruction> lowered() const { return lowered_[run_->block->id].instructions; }
+  std::span<const Line> lines_of(const Block& block) const {
+    return std::span(lines_).subspan(block.first_line, block.lines);
+  }
 
   void begin(const trace::BlockRun& run, const Block& block);
   std::size_t enter_lines(const Block& block);
   void fetch_line(u64 address);
   void fetch(const LoweredInstruction& instruction);
   Slots dispatch(const Block& block);
-  Slots sync_stack(const StackUse& use);
+  Slots sync_stack(const Block& block);
   std::size_t access_all(const Block& block);
   void apply(const Block& block);
+  void delay(const i32* column, i32 ready, std::size_t rows);
   void pass_from(std::size_t accesses, u32 entered);
   void pass(const x86::Instruction& instruction, const LoweredInstruction& lowered, u32 number);
   DataAccesses take_accesses(const LoweredInstruction& instruction);
@@ -129,15 +139,15 @@ class MemoryCore {
   void note(u32 instruction);
   void note_requests(u32 instruction);
   void retire_block(const Block& block);
-  void branch();
-  Branch resolve(const LoweredInstruction& instruction, u32 number);
+  void branch(const Block& block);
+  Branch resolve(const BranchSite& site, u64 target, u64 next_ip, bool changes_ring);
   void redirect(Prediction prediction);
 
   u64 cycle_of(Slots slot) const;
   Slots begin_of(u64 cycle) const { return static_cast<Slots>(cycle * parameters_.issue_width); }
   /// When the last of the eight uops has retired among which is uop number `uop`.
   Slots retired_mark(u64 uop) const { return retired_uops_[uop / 8 & (retired_uops_.size() - 1)]; }
-  u64 next_ip(u32 instruction) const;
+  u64 next_ip_of(u32 instruction) const;
   const Registers* registers_after(u32 instruction) const;
   SignalSet raised(u32 instruction) const;
   SignalSet with_code(u32 instruction, SignalSet signals) const;
@@ -157,7 +167,15 @@ class MemoryCore {
   LoadStoreUnit memory_;
   FrontEnd front_end_;
   std::array<SignalSet, 4> hits_;  // what accesses that hit raise, by LoweredInstruction::accesses
-  std::vector<Block> blocks_;      // by number
+  // Blocks by number, in parts by who needs them.
+  std::vector<Block> blocks_;
+  std::vector<FrontEnd::BlockCode> code_;
+  std::vector<LoweredBlock> lowered_;
+  std::vector<Line> lines_;
+  std::vector<Access> accesses_;
+  static constexpr std::size_t rows_at_once = 4;
+  std::vector<i32> delays_;   // columns of BlockFlow, filled up to a multiple of so many rows
+  std::size_t previous_ = 0;  // block
 
   Dataflow::State state_;
   u64 cycle_ = 0;
@@ -177,8 +195,8 @@ class MemoryCore {
   const Block* block_ = nullptr;
   u64 since_ = 0;
   Slots begun_ = 0, retired_before_ = 0;
-  std::array<i32, BlockFlow::most_inputs> inputs_{};  // when what it reads is ready, behind `begun_`
-  std::array<i32, BlockFlow::most_rows> results_{};
+  std::array<i32, Block::most_registers> inputs_{};  // when what it reads is ready, behind `begun_`
+  alignas(16) std::array<i32, Block::most_registers + 2 * rows_at_once> results_{};
   bool one_by_one_ = false;
   static constexpr u32 nobody = ~u32{0};
   // and where its instructions go one by one
