@@ -142,7 +142,6 @@ void MemoryCore::find_accesses(const LoweredBlock& lowered, Block& made) {
                              .bytes = std::max<u16>(memory.bytes, 1),
                              .kind = kind,
                              .ip = each.ip});
-        made.stores = static_cast<u16>(made.stores + (kind == AccessKind::store ? 1 : 0));
         ++made.accesses;
       }
     address = static_cast<u16>(address + each.operands);
@@ -283,23 +282,33 @@ Slots MemoryCore::sync_stack(const Block& block) {
 std::size_t MemoryCore::access_all(const Block& block) {
   if (run_->addresses.empty()) return block.accesses;
   if (run_->addresses.size() < run_->block->operands) return 0;
-  MemoryHierarchy& hierarchy = memory_.hierarchy();
   const u64 cycle = cycle_of(begun_);
-  const bool stores_wait = last_commit_ > cycle;
   const Access* const first = &accesses_[block.first_access];
-  for (std::size_t number = 0; number < block.accesses; ++number) {
-    const Access& access = first[number];
-    const u64 address = run_->addresses[access.address];
-    if (hierarchy.line_of(address) != hierarchy.line_of(address + access.bytes - 1)) return number;
-    if (access.kind == AccessKind::store && (stores_wait || hierarchy.may_have_code(address))) return number;
-    const auto found = hierarchy.access_if_there(
-        {.address = address, .ip = access.ip, .kind = access.kind, .cycle = cycle}, execution_.quantities);
-    if (found == MemoryHierarchy::Found::elsewhere) return number;
-    if (found == MemoryHierarchy::Found::there_and_prefetched) note_requests(access.instruction);
-  }
-  // Nothing waits in the store buffer: what its entries hold is over, whichever they are.
-  next_store_ = (next_store_ + block.stores) % store_buffer_.size();
+  for (std::size_t number = 0; number < block.accesses; ++number)
+    if (!access_there(first[number], cycle)) return number;
   return block.accesses;
+}
+
+// False, and nothing has happened: not in L1, or a store that has to wait or hits code.
+inline bool MemoryCore::access_there(const Access& access, u64 cycle) {
+  MemoryHierarchy& hierarchy = memory_.hierarchy();
+  const u64 address = run_->addresses[access.address];
+  const bool stores = access.kind == AccessKind::store;
+  if (hierarchy.line_of(address) != hierarchy.line_of(address + access.bytes - 1)) return false;
+  if (stores && (store_buffer_[next_store_] > cycle || hierarchy.has_code(address))) return false;
+  const auto found = hierarchy.access_if_there(
+      {.address = address, .ip = access.ip, .kind = access.kind, .cycle = cycle}, execution_.quantities);
+  if (found == MemoryHierarchy::Found::elsewhere) return false;
+  if (found == MemoryHierarchy::Found::there_and_prefetched) note_requests(access.instruction);
+  if (stores) next_store_entry() = last_commit_;
+  return true;
+}
+
+// When the oldest store of the buffer has left it, and, from now on, the youngest.
+inline u64& MemoryCore::next_store_entry() {
+  u64& entry = store_buffer_[next_store_];
+  if (++next_store_ == store_buffer_.size()) next_store_ = 0;
+  return entry;
 }
 
 // Of what is ready before dispatch nobody waits.
@@ -402,9 +411,8 @@ void MemoryCore::store(const DataAccesses& data) {
   }
   for (unsigned n = 0; n < data.instruction->operands; ++n) {
     if (!data.instruction->memory[n].store) continue;
-    u64& leaves = store_buffer_[next_store_];
-    next_store_ = (next_store_ + 1) % store_buffer_.size();
     if (is_over(AccessKind::store)) continue;
+    u64& leaves = next_store_entry();
     const u64 cycle = std::max(cycle_of(state_.result), leaves);
     const u64 written = memory_.access_in_order(data, n, AccessKind::store, cycle, execution_).ready_cycle;
     leaves = last_commit_ = std::max(last_commit_, written);

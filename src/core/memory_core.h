@@ -77,7 +77,7 @@ class MemoryCore {
     u32 first_line = 0, first_access = 0, first_delay = 0;  // where in `lines_`, `accesses_` and `delays_`
     u32 slots = 0, port_slots = 0, followed_by = 0;
     u16 instructions = 0;  // 0: not lowered yet
-    u16 lines = 0, accesses = 0, stores = 0;
+    u16 lines = 0, accesses = 0;
     u8 inputs = 0, outputs = 0;  // as BlockFlow has them
     std::array<u8, most_registers> read{}, written{};
     // Uops that bring RSP up to date, which no code has: one at the first use of RSP if pushes and pops came
@@ -126,6 +126,8 @@ class MemoryCore {
   Slots dispatch(const Block& block);
   Slots sync_stack(const Block& block);
   std::size_t access_all(const Block& block);
+  bool access_there(const Access& access, u64 cycle);
+  u64& next_store_entry();
   void apply(const Block& block);
   void delay(const i32* column, i32 ready, std::size_t rows);
   void pass_from(std::size_t accesses, u32 entered);

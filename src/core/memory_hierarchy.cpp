@@ -308,10 +308,8 @@ MemoryHierarchy::Answer MemoryHierarchy::fetch(u64 address, u64 cycle, Quantitie
 }
 
 bool MemoryHierarchy::take_code(u64 address) {
-  if (!may_have_code(address)) return false;
-  const u64 line = line_of(address);
-  if (!l1i_.has(line)) return false;
-  l1i_.erase(line);
+  if (!has_code(address)) return false;
+  l1i_.erase(line_of(address));
   return true;
 }
 

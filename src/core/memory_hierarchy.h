@@ -74,10 +74,11 @@ class MemoryHierarchy {
 
   /// Whether L1I holds the line with this address, which leaves it: its bytes are written.
   bool take_code(u64 address);
-  /// Whether code has been fetched from its page, or from one of the same remainder.
-  bool may_have_code(u64 address) const {
+  /// Whether it holds that line; what else has no code is known from its page as a rule.
+  bool has_code(u64 address) const {
     const u64 page = address >> page_shift;
-    return (code_pages_[page / 64 % code_pages_.size()] & bit(page % 64)) != 0;
+    const bool may_have = (code_pages_[page / 64 % code_pages_.size()] & bit(page % 64)) != 0;
+    return may_have && l1i_.has(line_of(address));
   }
 
   /// Time begins again at 0: what is there stays, and what was under way has come.
