@@ -118,6 +118,7 @@ class EventfulProgram {
         code(text, {0x39, 0xC8, 0x75, 0x00}),              // cmp, jne
         code(text, {0xF3, 0x0F, 0x59, 0xC1}),              // mulss
         code(text, {0x0F, 0x5E, 0xC1}),                    // divps
+        code(text, {0xC4, 0xE2, 0x71, 0xB8, 0xC2}),        // vfmadd231ps
         code(text, {0x0F, 0xAF, 0xC1}),                    // imul
         code(text, {0x8D, 0x44, 0x0A, 0x08}),              // lea eax, [rdx + rcx + 8]
         code(text, {0x0F, 0xAE, 0xE8}),                    // lfence

@@ -452,7 +452,7 @@ TEST(IbsControl, IsSwitchedOffBeforeAStartSinceLinux7_1) {
   EXPECT_THAT(writes_at_a_start(perf::Kernel::v7_3), ElementsAre(0, 0x20100));
 }
 
-TEST(IbsSampling, HasThePeriodThatIsOverAndTheSampledAddressAmongRegisters) {
+TEST(IbsSampling, HasThePeriodThatIsOverAndTheAddressInRegisters) {
   Ibs ibs("genoa");
   perf::Attr attr = Ibs::attr(type_op, 0x100, bit(19));
   attr.sample_type = perf::sample::IP | perf::sample::PERIOD | perf::sample::REGS_INTR;

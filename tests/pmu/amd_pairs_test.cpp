@@ -57,7 +57,7 @@ TEST(AmdMergedCounters, OverflowAsTheUpperHalfDoes) {  // scenario 15
   }
 }
 
-TEST(AmdMergedCounters, CarryWithoutAnOverflowWhereThereIsRoomAbove) {
+TEST(AmdMergedCounters, CarryIntoTheUpperHalfWithoutAnOverflow) {
   Cpu cpu("turin");
   start_pair(cpu, 0xFFFFFFFFFFF0, 0x1234);
   retire_additions(cpu, {20});
