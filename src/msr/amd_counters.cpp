@@ -27,9 +27,11 @@ constexpr Field amd_select_bits[] = {
     {a::ctl::PREC_RET, "precise retirement",
      [](const CpuModel& m, unsigned n) { return n == 2 ? all_if(m.amd.has_precise_retire()) : 0; }},
 };
+constexpr u64 tsc_freq_sel = bit(24);  // of HWCR
+u64 irperf_enable(const CpuModel& m, unsigned) { return m.amd.has_irperf() ? a::hwcr::IRPERF_EN : 0; }
 constexpr Field hwcr_bits[] = {
-    {a::hwcr::IRPERF_EN, "count in IRPerfCount",
-     [](const CpuModel& m, unsigned) { return all_if(m.amd.has_irperf()); }},
+    {tsc_freq_sel, "the TSC has the clock of P0 (RO)"},
+    {a::hwcr::IRPERF_EN, "count in IRPerfCount", irperf_enable},
 };
 constexpr Field irperf_bits[] = {{~u64{0}, "instructions retired"}};
 constexpr Field amd_enable_bits[] = {{all_gp, "enable PERF_CTRn (bit n)", gp_bits}};
@@ -128,9 +130,11 @@ Rows<CounterFile> CounterFile::amd_instruction_registers() {
   static constexpr Row<C> rows[] = {
       {.address = a::HWCR,
        .name = "HWCR",
+       .reset = [](const CpuModel&, unsigned) { return tsc_freq_sel; },
        .fields = hwcr_bits,
+       .writable = irperf_enable,
        .ignored = any_value,
-       .read = read_word<&C::hwcr_>,
+       .read = [](const C& c, At) { return c.hwcr_ | tsc_freq_sel; },
        .write = write_word<&C::hwcr_>},
       {.address = a::IRPERF_COUNT,
        .name = "IRPerfCount",

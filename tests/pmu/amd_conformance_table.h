@@ -89,7 +89,7 @@ inline const std::vector<Row> amd_others = {
     {every_zen, 0x0E7, 2, 1, Kind::store, everything},
     {every_zen, 0x1DB, 4, 1, Kind::constant, nothing},
     {every_zen, 0xC00000E9, 1, 1, Kind::store, everything, 0, everything},
-    {every_zen, 0xC0010015, 1, 1, Kind::store, everything, 0, 0xFFFFFFFF'BFFFFFFF},
+    {every_zen, 0xC0010015, 1, 1, Kind::toggle, everything, 0x01000000, 0xFFFFFFFF'BFFFFFFF},
     {every_zen, 0x08B, 1, 1, Kind::toggle, everything, 0x00FFFFFF'00000000, everything},
     {since_zen2, 0x048, 1, 1, Kind::store, 0x1},
     {since_zen2, 0x049, 1, 1, Kind::command, 0x1},
