@@ -219,6 +219,7 @@ CounterFile::Running CounterFile::with_event(Running running,
     return running;
   }
   running.only_slow_loads = event->rule.all.has(Signal::load_latency);
+  running.only_of_some = running.rule.quantity != Quantity::none && !running.rule.any.empty();
   switch (event->rule.quantity) {
     case Quantity::cycles:
       running.source = Source::core_clock;

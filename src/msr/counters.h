@@ -201,6 +201,7 @@ class CounterFile {
     bool kernel = false, user = false;
     bool only_in_tx = false;
     bool only_slow_loads = false;    // load latency above the threshold
+    bool only_of_some = false;       // quantities of instructions with the signals of the rule alone
     bool only_slow_fetches = false;  // FRONTEND_RETIRED: as many slots lost to fetch as its filter says
     friend bool operator==(const Running&, const Running&) = default;
 
@@ -211,8 +212,10 @@ class CounterFile {
     bool is_quantity() const {
       return rule.quantity != Quantity::none && !waits_for_cycle() && passes(Cpl::user, false);
     }
-    /// Of those: with a condition that sums over instructions do not show.
-    bool compares_quantity() const { return is_quantity() && has_condition() && !has_alike_cycles(); }
+    /// Of those: of some instructions, or with a condition that sums over all do not show.
+    bool compares_quantity() const {
+      return is_quantity() && (only_of_some || (has_condition() && !has_alike_cycles()));
+    }
     /// Each cycle that a retirement tells of is one of those since the retirement before.
     bool has_alike_cycles() const;
     bool passes(Cpl cpl, bool in_tx) const {
@@ -220,6 +223,7 @@ class CounterFile {
     }
     u32 raw_occurrences(const Retirement& r) const {
       if (rule.quantity == Quantity::none) return rule.matches(r.signals) ? 1 : 0;
+      if (only_of_some && !rule.matches(r.signals)) return 0;
       u32 sum = remainder(r);
       for (const Quantity more : rule.plus) sum += r.quantities[static_cast<unsigned>(more)];
       return sum * per_cycle;

@@ -79,6 +79,38 @@ TEST(AmdMergedCounters, AreNeededForEventsThatOccurMoreOften) {
   EXPECT_EQ(cpu.read(0xC0010205), 37u);
 }
 
+TEST(AmdFloatingPoint, IsToldApartByPrecision) {
+  const auto count_of = [](const char* model, u64 umask) {
+    Cpu cpu(model);
+    cpu.write(0xC0010206, merge);
+    cpu.write(0xC0010204, 0x410003 | umask << 8);
+    const auto retire = [&](Signal precision, Quantity kind, u32 operations) {
+      Retirement r{.ip = 0x401000,
+                   .next_ip = 0x401004,
+                   .cycle = cpu.pmu.now() + 1,
+                   .signals = {Signal::instruction, precision},
+                   .length = 4};
+      r.quantities[static_cast<unsigned>(kind)] = operations;
+      cpu.pmu.retire(r);
+    };
+    retire(Signal::fp_scalar_single, Quantity::flops_add, 1);
+    retire(Signal::fp_packed_256_double, Quantity::flops_add, 4);
+    retire(Signal::fp_packed_512_single, Quantity::flops_multiply_add, 32);
+    retire(Signal::fp_scalar_double, Quantity::flops_divide, 1);
+    return cpu.read(0xC0010205);
+  };
+  EXPECT_EQ(count_of("naples", 0x01), 1u);
+  EXPECT_EQ(count_of("naples", 0x10), 4u);
+  EXPECT_EQ(count_of("naples", 0x08), 32u);
+  EXPECT_EQ(count_of("naples", 0x40), 1u);
+  EXPECT_EQ(count_of("naples", 0xFF), 38u);
+  EXPECT_EQ(count_of("turin", 0x40), 1u);
+  EXPECT_EQ(count_of("turin", 0x60), 32u);
+  EXPECT_EQ(count_of("turin", 0x80), 1u);
+  EXPECT_EQ(count_of("turin", 0xA0), 4u);
+  EXPECT_EQ(count_of("turin", 0x0F), 38u);
+}
+
 TEST(AmdMergedCounters, AreAnEvenOneAndTheNext) {
   Cpu cpu("genoa");
   cpu.write(0xC0010208, merge);  // counter 4: no upper half of 3

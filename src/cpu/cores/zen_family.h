@@ -69,6 +69,13 @@ inline constexpr auto common_events = std::to_array<EventDefinition>({
 });
 
 /// Floating-point operations. Zen tells precisions apart in bits of the umask, and Zen 5 in a code.
+inline constexpr SignalSet scalar_single{fp_scalar_single}, scalar_double{fp_scalar_double},
+    packed_single{fp_packed_128_single, fp_packed_256_single, fp_packed_512_single},
+    packed_double{fp_packed_128_double, fp_packed_256_double, fp_packed_512_double};
+constexpr EventRule of(const SignalSet& any, EventRule rule) {
+  rule.any = any;
+  return rule;
+}
 inline constexpr EventRule all_flops =
     sum_of({Q::flops_add, Q::flops_multiply, Q::flops_divide, Q::flops_multiply_add});
 inline constexpr auto flops_by_kind = std::to_array<EventDefinition>({
@@ -95,6 +102,22 @@ inline constexpr auto until_zen3 = std::to_array<EventDefinition>({
     row("IC_OC_MODE_SWITCH.OC_IC_MODE_SWITCH", 0x28A, 0x02, on(dsb_to_mite)),
 });
 inline constexpr auto only_zen1 = std::to_array<EventDefinition>({
+    row("FP_RET_SSE_AVX_OPS.SP_ADD_SUB_FLOPS", 0x003, 0x01,
+        of(scalar_single | packed_single, sum(Q::flops_add))),
+    row("FP_RET_SSE_AVX_OPS.SP_MULT_FLOPS", 0x003, 0x02,
+        of(scalar_single | packed_single, sum(Q::flops_multiply))),
+    row("FP_RET_SSE_AVX_OPS.SP_DIV_FLOPS", 0x003, 0x04,
+        of(scalar_single | packed_single, sum(Q::flops_divide))),
+    row("FP_RET_SSE_AVX_OPS.SP_MULT_ADD_FLOPS", 0x003, 0x08,
+        of(scalar_single | packed_single, sum(Q::flops_multiply_add))),
+    row("FP_RET_SSE_AVX_OPS.DP_ADD_SUB_FLOPS", 0x003, 0x10,
+        of(scalar_double | packed_double, sum(Q::flops_add))),
+    row("FP_RET_SSE_AVX_OPS.DP_MULT_FLOPS", 0x003, 0x20,
+        of(scalar_double | packed_double, sum(Q::flops_multiply))),
+    row("FP_RET_SSE_AVX_OPS.DP_DIV_FLOPS", 0x003, 0x40,
+        of(scalar_double | packed_double, sum(Q::flops_divide))),
+    row("FP_RET_SSE_AVX_OPS.DP_MULT_ADD_FLOPS", 0x003, 0x80,
+        of(scalar_double | packed_double, sum(Q::flops_multiply_add))),
     row("DE_DIS_DISPATCH_TOKEN_STALLS0.RETIRE_TOKEN_STALL", 0x0AF, 0x40, sum(Q::reorder_buffer_full_cycles)),
 });
 inline constexpr auto only_zen2 = std::to_array<EventDefinition>({
@@ -164,6 +187,10 @@ inline constexpr auto only_zen4 = std::to_array<EventDefinition>({
 });
 inline constexpr auto only_zen5 = std::to_array<EventDefinition>({
     row("FP_RET_SSE_AVX_OPS.ALL", 0x003, 0x0F, all_flops),
+    row("FP_RET_SSE_AVX_OPS.SCALAR_SINGLE_FLOPS", 0x003, 0x40, of(scalar_single, all_flops)),
+    row("FP_RET_SSE_AVX_OPS.PACKED_SINGLE_FLOPS", 0x003, 0x60, of(packed_single, all_flops)),
+    row("FP_RET_SSE_AVX_OPS.SCALAR_DOUBLE_FLOPS", 0x003, 0x80, of(scalar_double, all_flops)),
+    row("FP_RET_SSE_AVX_OPS.PACKED_DOUBLE_FLOPS", 0x003, 0xA0, of(packed_double, all_flops)),
     row("DE_SRC_OP_DISP.X86_DECODER", 0x0AA, 0x01, sum_of({Q::uops_mite, Q::uops_ms})),
     row("BP_REDIRECTS.ALL", 0x09F, 0x00, on_any({machine_clear, mispredicted})),
     row("BP_REDIRECTS.RESYNC", 0x09F, 0x01, on(machine_clear)),
