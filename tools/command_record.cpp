@@ -286,7 +286,7 @@ void add_record(CLI::App& app, CommandLine line) {
       app.add_subcommand("record", "Sample over a replay and write perf.data, as perf record does");
   command->footer(
       "Precise events (:p, :pp, :ppp) are sampled by PEBS, the others by interrupts. An event that does not\n"
-      "say :u is recorded as if it did, since a trace holds user mode only. perf, BOLT and AutoFDO read the\n"
+      "say :u is recorded as if it did where a trace holds user mode only. perf, BOLT and AutoFDO read the\n"
       "file; the same trace and options give the same bytes. With '-- CMD' a program is replayed while it "
       "runs.\n"
       "'pmusim help perf-options' says what became of each option of perf record.\n\n"

@@ -48,6 +48,7 @@ class Counter {
   }
   void operator()(const trace::Syscall&) { ++info_.system_calls; }
   void operator()(const trace::SignalDelivery&) { ++info_.signals; }
+  void operator()(const trace::Interrupt&) { ++info_.interrupts; }
   void operator()(const trace::Map& map) {
     if ((map.mapping.protection & PROT_EXEC) == 0) return;
     if (std::ranges::find(info_.modules, map.mapping) == info_.modules.end())
@@ -68,7 +69,9 @@ class Counter {
       info_.mix[static_cast<std::size_t>(i.execution)] += counted.runs;
       add_code(i);
     }
-    info_.instructions += counted.runs * counted.block->instructions.size();
+    const u64 instructions = counted.runs * counted.block->instructions.size();
+    info_.instructions += instructions;
+    if (counted.block->ring == Cpl::kernel) info_.kernel_instructions += instructions;
     const auto kind = static_cast<std::size_t>(counted.block->instructions.back().branch);
     if (kind == 0) return;
     info_.branches[kind] += counted.runs;
@@ -104,10 +107,14 @@ double per_instruction(u64 amount, const TraceInfo& info) {
   return info.instructions == 0 ? 0.0 : static_cast<double>(amount) / static_cast<double>(info.instructions);
 }
 
-std::string_view contents_name(const trace::Contents& contents) {
-  if (contents.extended) return "control flow, addresses, general and extended registers";
-  if (contents.registers) return "control flow, addresses, general registers";
-  return contents.addresses ? "control flow, addresses" : "control flow";
+std::string contents_name(const trace::Contents& contents) {
+  std::string name = "control flow";
+  if (contents.addresses || contents.registers || contents.extended) name += ", addresses";
+  if (contents.extended)
+    name += ", general and extended registers";
+  else if (contents.registers)
+    name += ", general registers";
+  return contents.kernel ? name + ", ring 0" : name;
 }
 
 u64 TraceInfo::all_branches() const { return std::accumulate(branches.begin(), branches.end(), u64{0}); }
@@ -162,6 +169,8 @@ std::string format_text(const TraceInfo& info) {
   line("threads", info.threads.size());
   line("system calls", info.system_calls);
   line("signals", info.signals);
+  if (info.contents.kernel) line("instructions at ring 0", info.kernel_instructions);
+  if (info.contents.kernel) line("interrupts", info.interrupts);
   line("file bytes", info.file_bytes);
   text += fmt::format("{:<24}{:>16.4f}\n", "  per instruction", per_instruction(info.file_bytes, info));
 
@@ -215,6 +224,8 @@ std::string format_json(const TraceInfo& info) {
   json["threads"] = info.threads.size();
   json["system_calls"] = info.system_calls;
   json["signals"] = info.signals;
+  if (info.contents.kernel) json["kernel_instructions"] = info.kernel_instructions;
+  if (info.contents.kernel) json["interrupts"] = info.interrupts;
   json["file_bytes"] = info.file_bytes;
   json["bytes_per_instruction"] = per_instruction(info.file_bytes, info);
   for (const auto& s : info.streams) {

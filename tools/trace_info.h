@@ -54,6 +54,7 @@ struct TraceInfo {
   // some.
   u64 static_instructions = 0, code_bytes = 0, code_lines = 0, code_pages = 0;
   u64 system_calls = 0, signals = 0;
+  u64 kernel_instructions = 0, interrupts = 0;  ///< of a trace with ring 0
   std::set<u32> processes, threads;
   std::vector<ThreadInfo> threads_that_ran;  ///< in the order in which they first did
   std::vector<trace::Mapping> modules;       ///< executable mappings in the order in which they appeared
@@ -70,7 +71,7 @@ std::string format_text(const TraceInfo& info);
 std::string format_json(const TraceInfo& info);
 /// A page for a browser; `name` is the trace's.
 std::string format_html(const TraceInfo& info, std::string_view name);
-std::string_view contents_name(const trace::Contents& contents);
+std::string contents_name(const trace::Contents& contents);
 /// 0 where there is none.
 double per_instruction(u64 amount, const TraceInfo& info);
 

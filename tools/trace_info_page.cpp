@@ -111,6 +111,8 @@ std::string footprint(const TraceInfo& info) {
   row("instructions that store", info.stores);
   row("system calls", info.system_calls);
   row("signals", info.signals);
+  if (info.contents.kernel) row("instructions at ring 0", info.kernel_instructions);
+  if (info.contents.kernel) row("interrupts", info.interrupts);
   if (info.contents.timing) row("cycles, as recorded", info.cycles);
   return std::move(table).end();
 }

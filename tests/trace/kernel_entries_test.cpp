@@ -3,7 +3,10 @@
 // are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <map>
 #include <sstream>
 
 #include "tests/support/system_call_loop.h"
@@ -160,6 +163,60 @@ TEST(KernelEntries, CodeIsThereForWhoeverReadsIt) {
   EXPECT_EQ(x86::decode(source->code(1, first->start, 15), first->start).length, 3u) << "SWAPGS";
   EXPECT_TRUE(source->code(1, 0xFFFF'FFFF'9000'0000, 15).empty());
   EXPECT_EQ(source->code(1, SystemCallLoop::start, 1).size(), 1u);
+}
+
+/// Writes a program into a file.
+void write(Source& source, const std::string& path) {
+  auto writer = Writer::create(path, source.contents());
+  std::map<u32, const Block*> blocks;
+  for (auto item = source.next(); item.ok() && *item; item = source.next()) {
+    if (const auto* record = std::get_if<SideBandRecord>(&**item)) {
+      ASSERT_TRUE(writer->side_band(*record).ok());
+      continue;
+    }
+    BlockRun run = std::get<BlockRun>(**item);
+    const Block*& block = blocks[run.block->id];
+    std::vector<u8> lengths;
+    for (const x86::Instruction& each : run.block->instructions) lengths.push_back(each.length);
+    if (block == nullptr)
+      block = &writer->add_block(run.block->start(), run.block->code, lengths, run.block->ring);
+    run.block = block;
+    ASSERT_TRUE(writer->run(run).ok());
+  }
+  ASSERT_TRUE(writer->finish().ok());
+}
+
+// The ring of what follows is not in the file: it is that of the way there.
+TEST(KernelEntries, AFileWithRing0ReadsAsItWasWritten) {
+  const std::string path = testing::TempDir() + "ring0" + std::to_string(getpid());
+  for (const Contents contents :
+       {Contents{.addresses = true}, Contents{.addresses = true, .registers = true}}) {
+    const auto program = [&] {
+      auto loop = std::make_unique<SystemCallLoop>(30, contents);
+      loop->interrupt_at(7);
+      return *with_kernel_entries(std::move(loop), {.tick_every = 170});
+    };
+    write(*program(), path);
+    auto reader = Reader::open(path);
+    ASSERT_TRUE(reader.ok()) << reader.error().message;
+    EXPECT_TRUE(reader->contents().kernel);
+    const auto written = all_of(*program()), read = all_of(*reader);
+    ASSERT_EQ(written.size(), read.size());
+    for (std::size_t n = 0; n < read.size(); ++n) {
+      EXPECT_EQ(written[n].record, read[n].record);
+      EXPECT_EQ(written[n].start, read[n].start);
+      EXPECT_EQ(written[n].next_ip, read[n].next_ip);
+      EXPECT_EQ(written[n].ring, read[n].ring);
+      EXPECT_EQ(written[n].next_ring, read[n].next_ring) << std::hex << read[n].last_ip;
+      EXPECT_EQ(written[n].addresses, read[n].addresses);
+      for (std::size_t i = 0; i < read[n].registers.size(); ++i)
+        EXPECT_EQ(written[n].registers[i].gpr, read[n].registers[i].gpr);
+    }
+    const u64 entry = std::ranges::find(read, Cpl::kernel, &Seen::ring)->start;
+    EXPECT_EQ(reader->code(1, entry, 3).size(), 3u) << "in the process";
+    EXPECT_EQ(reader->code(99, entry, 3).size(), 3u) << "and in every other";
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(KernelEntries, SayWhatIsWrongWithThem) {
