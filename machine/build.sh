@@ -95,7 +95,7 @@ table=$(grep -oE '[^ ]+/tcg_tcg\.c\.o' "$out/link") || refuse "$tree is not link
 link=${link/ $table / }
 link=${link/ -o qemu-system-x86_64 / -o \'$out/pmusim-machine-emulator\' }
 run bash -c "$link $(printf -- ' -Wl,--wrap=%s' "${wrapped[@]}") $(printf " '%s'" "${glue[@]}") \
-  '$parts/machine/libpmusim_machine_pmu.a' '$parts/libpmusim_x86.a' '$parts/libpmusim_hardware.a' -lZydis -lfmt -lstdc++"
+  '$parts/machine/libpmusim_machine_pmu.a' '$parts/libpmusim_trace.a' '$parts/libpmusim_x86.a' '$parts/libpmusim_hardware.a' -lZydis -lfmt -lzstd -lelf -lstdc++"
 
 # ---- firmware: Debian's BIOS, and the emulator's own ROMs that load a kernel ----
 mkdir -p "$out/firmware" "$out/roms"

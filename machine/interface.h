@@ -93,7 +93,8 @@ void pmu_before(unsigned cpu, const MachineInstruction* instruction, uint64_t ip
 void pmu_retire(unsigned cpu, const MachineInstruction* instruction, uint64_t ip, uint64_t next_ip,
                 unsigned cpl, unsigned cpl_after, const MachineRegisters* registers);
 /* An interrupt or an exception: no instruction, but a branch. */
-void pmu_enter_handler(unsigned cpu, uint64_t ip, uint64_t next_ip, unsigned cpl, unsigned cpl_after);
+void pmu_enter_handler(unsigned cpu, unsigned vector, uint64_t ip, uint64_t next_ip, unsigned cpl,
+                       unsigned cpl_after);
 
 /* ---- what the CPUs do for the PMUs ---- */
 
@@ -101,6 +102,8 @@ void pmu_enter_handler(unsigned cpu, uint64_t ip, uint64_t next_ip, unsigned cpl
 uint8_t* cpu_linear_page(unsigned cpu, uint64_t linear);
 /* The guest's physical memory in pieces: the N-th begins at *ADDRESS and has *BYTES; null behind the last. */
 uint8_t* cpu_physical_memory_piece(unsigned n, uint64_t* address, uint64_t* bytes);
+/* The address of its page tables: CR3. */
+uint64_t cpu_address_space(unsigned cpu);
 /* A PMI arrives, before the next instruction. */
 void cpu_deliver_pmi(unsigned cpu);
 

@@ -14,6 +14,8 @@ machine/fetch-packages.sh emulator "$PMUSIM_MACHINE_BUILD/source" >/dev/null || 
   exit 0
 }
 machine/pmusim-machine build -o "$PMUSIM_MACHINE_BUILD"
+# What replays traces: this project's, if it is built.
+[ -x build/release/bin/pmusim ] && export PMUSIM=${PMUSIM:-$PWD/build/release/bin/pmusim}
 
 failed=0
 while IFS='|' read -r test; do
@@ -37,6 +39,8 @@ boot sapphirerapids 'Architectural LBR, PEBS fmt4\+-baseline, +AnyThread depreca
 boot genoa 'Fam17h\+ 16-deep LBR, core perfctr, AMD PMU driver'
 precise diamondrapids trixie-backports
 record skylake-x
+trace skylake-x
+trace sapphirerapids
 record icelake-server
 END
 [ $failed = 0 ] || { echo "test_machine: $failed failed" >&2; exit 1; }

@@ -154,6 +154,8 @@ WRAPPED(void, memory_region_init_io, MemoryRegion* region, Object* owner, const 
   __real_memory_region_init_io(region, owner, operations, opaque, name, size);
 }
 
+uint64_t cpu_address_space(unsigned cpu) { return X86_CPU(qemu_get_cpu(cpu))->env.cr[3]; }
+
 void cpu_deliver_pmi(unsigned cpu) {
   CPUState* cs = qemu_get_cpu(cpu);
   APICCommonState* apic = APIC_COMMON(X86_CPU(cs)->apic_state);

@@ -286,7 +286,7 @@ WRAPPED(void, tcg_region_reset_all, void) {
 
 /* ---- interrupts and exceptions ---- */
 
-static void enter_handler(CPUX86State* env, uint64_t from, unsigned cpl) {
+static void enter_handler(CPUX86State* env, unsigned vector, uint64_t from, unsigned cpl) {
   unsigned cpu = glue_cpu(env);
   if (streams[cpu].feed == FEED_BLOCKS && streams[cpu].budget-- > 0) {
     count(cpu, pmu_handler_entry(cpl), MACHINE_BRANCHED);
@@ -294,7 +294,7 @@ static void enter_handler(CPUX86State* env, uint64_t from, unsigned cpl) {
   }
   take_in(cpu);
   glue_set_time(env_cpu(env));
-  pmu_enter_handler(cpu, from, env->eip, cpl, cpl_of(env));
+  pmu_enter_handler(cpu, vector, from, env->eip, cpl, cpl_of(env));
   streams[cpu].leave = false; /* we have left */
 }
 
@@ -306,6 +306,7 @@ WRAPPED(void, x86_cpu_do_interrupt, CPUState* cs) {
     return;
   }
   bool by_instruction = env->exception_is_int;
+  unsigned vector = cs->exception_index & 0xFF;
   uint64_t from = env->eip;
   unsigned cpl = cpl_of(env);
   if (cs->exception_index == EXCP01_DB) pmu_debug_exception(cpu);
@@ -320,7 +321,7 @@ WRAPPED(void, x86_cpu_do_interrupt, CPUState* cs) {
     retire(env, env->eip, 0);
     streams[cpu].leave = false;
   } else {
-    enter_handler(env, from, cpl);
+    enter_handler(env, vector, from, cpl);
   }
 }
 
@@ -336,5 +337,5 @@ WRAPPED(void, do_interrupt_x86_hardirq, CPUX86State* env, int number, int is_har
   if (has_retired(cpu, from)) retire(env, from, 0);
   streams[cpu].begun = NULL;
   __real_do_interrupt_x86_hardirq(env, number, is_hardware);
-  enter_handler(env, from, cpl);
+  enter_handler(env, (unsigned)number, from, cpl);
 }

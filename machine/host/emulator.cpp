@@ -20,13 +20,17 @@
 namespace pmusim::machine {
 namespace {
 
-[[noreturn]] void become_emulator(const std::vector<std::string>& words, const std::string& model,
-                                  int channel, int remarks, const sigset_t& signals) {
+[[noreturn]] void become_emulator(const std::vector<std::string>& words, const EmulatedPmu& pmu, int channel,
+                                  int remarks, const sigset_t& signals) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);  // so that Ctrl-C reaches us alone
   signal(SIGPIPE, SIG_DFL);
   sigprocmask(SIG_SETMASK, &signals, nullptr);
-  setenv("PMUSIM_MACHINE_MODEL", model.c_str(), 1);
+  setenv("PMUSIM_MACHINE_MODEL", pmu.model.c_str(), 1);
+  if (pmu.record.empty())
+    unsetenv("PMUSIM_MACHINE_RECORD");
+  else
+    setenv("PMUSIM_MACHINE_RECORD", pmu.record.c_str(), 1);
   // Neither may be where the other goes before it has gone.
   channel = fcntl(channel, F_DUPFD, REMARKS_DESCRIPTOR + 1);
   remarks = fcntl(remarks, F_DUPFD, REMARKS_DESCRIPTOR + 1);
@@ -50,7 +54,7 @@ int timer_of(unsigned seconds) {
 
 }  // namespace
 
-EmulatorEnd run_emulator(const std::vector<std::string>& words, const std::string& model, unsigned seconds,
+EmulatorEnd run_emulator(const std::vector<std::string>& words, const EmulatedPmu& pmu, unsigned seconds,
                          const std::function<void(std::string_view)>& take) {
   sigset_t ours, before;
   sigemptyset(&ours);
@@ -62,7 +66,7 @@ EmulatorEnd run_emulator(const std::vector<std::string>& words, const std::strin
   const int signals = signalfd(-1, &ours, SFD_CLOEXEC), timer = timer_of(seconds);
   const pid_t child = fork();
   if (child < 0) throw Refusal(std::string("no process for the emulator: ") + std::strerror(errno));
-  if (child == 0) become_emulator(words, model, channel[1], remarks[1], before);
+  if (child == 0) become_emulator(words, pmu, channel[1], remarks[1], before);
   for (const int open : {channel[1], remarks[1]}) close(open);
 
   EmulatorEnd end;

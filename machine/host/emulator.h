@@ -10,6 +10,11 @@
 
 namespace pmusim::machine {
 
+/// The PMU of its CPUs, and the file for a trace of them; "": none.
+struct EmulatedPmu {
+  std::string model, record;
+};
+
 /// How a run of the emulator ended.
 struct EmulatorEnd {
   int signal = 0;          ///< that we were sent, and ended it for; 0: it ended by itself
@@ -20,7 +25,7 @@ struct EmulatorEnd {
 
 /// Runs the emulator until it ends, or until a signal (SIGINT, SIGTERM, SIGHUP) or the time limit ends it; in
 /// no case does it outlive us. `take` is called with what the guest hands out. `seconds` 0: no limit.
-EmulatorEnd run_emulator(const std::vector<std::string>& words, const std::string& model, unsigned seconds,
+EmulatorEnd run_emulator(const std::vector<std::string>& words, const EmulatedPmu& pmu, unsigned seconds,
                          const std::function<void(std::string_view)>& take);
 
 }  // namespace pmusim::machine

@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string machine, model = "icelake-server", kernel, append, output = ".", console;
+  std::string machine, model = "icelake-server", kernel, append, output = ".", console, record;
   unsigned memory_mb = 512, cpus = 1, seconds = 0;
   std::vector<std::string> files, command;
 };
@@ -89,6 +89,7 @@ Root root_of(const Options& options) {
   }
   for (const std::string& file : options.files) root.add(file);
   root.add_text("/command", command_text(options));
+  if (!options.record.empty()) root.add_text("/symbols", "wanted\n");
   return root;
 }
 
@@ -170,6 +171,17 @@ int status_of(const EmulatorEnd& end, const Outcome& outcome, const Options& opt
   return 1;
 }
 
+/// The functions of the guest's kernel stand beside the trace.
+void say_recorded(const std::string& trace, const Outcome& outcome) {
+  if (!fs::exists(trace)) {
+    std::fprintf(stderr,
+                 "pmusim-machine: --record: nothing was recorded, as the guest counted nothing: the command "
+                 "is to be one that counts, perf stat\n");
+    return;
+  }
+  std::ofstream(trace + ".kallsyms", std::ios::binary) << outcome.symbols();
+}
+
 int run(const Options& options) {
   if (options.machine.empty() || !fs::exists(fs::path(options.machine) / "pmusim-machine-emulator"))
     throw Refusal("there is no machine in '" + options.machine +
@@ -179,13 +191,18 @@ int run(const Options& options) {
   check_kernel(options.kernel);
   if (!fs::is_directory(options.output))
     throw Refusal(options.output + ": no such folder; expected one for the files that the command writes");
+  if (!options.record.empty() && options.cpus != 1)
+    throw Refusal("--record: is of one CPU; leave --cpus out");
   const Scratch scratch;
   const fs::path root = write_archive(options, scratch.path());
   const fs::path console =
       options.console.empty() ? scratch.path() / "console" : fs::absolute(options.console);
   Outcome outcome(fs::current_path(), fs::absolute(options.output));
-  const EmulatorEnd end = run_emulator(emulator_words(options, model->vendor, root, console), model->name,
-                                       options.seconds, [&](std::string_view bytes) { outcome.take(bytes); });
+  const std::string record = options.record.empty() ? "" : fs::absolute(options.record).string();
+  const EmulatorEnd end =
+      run_emulator(emulator_words(options, model->vendor, root, console), {model->name, record},
+                   options.seconds, [&](std::string_view bytes) { outcome.take(bytes); });
+  if (!record.empty()) say_recorded(record, outcome);
   if (!outcome.symbols().empty()) cache_symbols(build_id_of(outcome.notes()), outcome.symbols());
   print_remarks(end.remarks);
   return status_of(end, outcome, options, console);
@@ -241,6 +258,12 @@ int main(int argc, char** argv) {
   command->add_option("-o,--output", options.output, "Folder for the files that the command writes")
       ->capture_default_str()
       ->type_name("DIR");
+  command
+      ->add_option(
+          "--record", options.record,
+          "Write a trace of what executes while the guest's counters run, the kernel's code included; "
+          "its functions go into FILE.kallsyms")
+      ->type_name("FILE");
   command->add_option("--console", options.console, "Keep what the kernel says in a file")->type_name("FILE");
   command
       ->add_option("--timeout", options.seconds, "Stop after so many seconds, with exit status 124; 0: never")

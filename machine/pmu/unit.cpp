@@ -16,6 +16,7 @@
 #include "guest/channel.h"
 #include "interface.h"
 #include "pmu/guest_memory.h"
+#include "pmu/recording.h"
 #include "pmu/uncounted.h"
 #include "pmusim/arch/msr.h"
 #include "pmusim/pmu/pmu.h"
@@ -50,6 +51,8 @@ struct Translated {
   MachineInstruction head{};
   x86::Instruction instruction;
   std::array<SignalSet, 2> signals;  ///< not taken, taken
+  std::array<std::byte, 15> bytes;
+  std::span<const std::byte> code() const { return std::span(bytes).first(head.length); }
 };
 
 const Translated& translated(const MachineInstruction* instruction) {
@@ -83,7 +86,11 @@ CpuModel model_of_machine(const char* name) {
 /// predicted, every access is a hit.
 class Unit final : public PmiHandler {
  public:
-  Unit(unsigned cpu, const char* model) : cpu_(cpu), pmu_(model_of_machine(model)), memory_(cpu, pmu_) {
+  Unit(unsigned cpu, const char* model)
+      : cpu_(cpu),
+        pmu_(model_of_machine(model)),
+        memory_(cpu, pmu_),
+        recording_(Recording::from_environment()) {
     pmu_.set_pmi_handler(this);
     at(Quantity::cycles) = at(Quantity::reference_cycles) = 1;
     retirement_.latency_cycles = retirement_.retire_latency_cycles = 1;
@@ -99,7 +106,7 @@ class Unit final : public PmiHandler {
   void before(const Translated& translated, u64 ip, const u64* gpr, u64 fs_base, u64 gs_base);
   void retire(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after,
               const Registers* registers);
-  void enter_handler(u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after);
+  void enter_handler(u32 vector, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after);
 
   u64 quiet_instructions() const;
   void note(Block& block, unsigned ending) { noted_.push_back({&block, ending}); }
@@ -116,10 +123,18 @@ class Unit final : public PmiHandler {
   void describe(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after);
   std::vector<Retirement> execution_of(const Block& block, unsigned ending);
   void advance(Block& block, unsigned ending, u64 executions);
+  /// What counts is recorded; where nothing did, the trace has a gap.
+  bool records() {
+    if (recording_ == nullptr) return false;
+    const bool counts = pmu_.running_counters() != 0;
+    if (!counts) recording_->interrupt_line();
+    return counts;
+  }
 
   unsigned cpu_;
   Pmu pmu_;
   GuestMemory memory_;
+  std::unique_ptr<Recording> recording_;                // null: nobody wants one
   bool writes_pebs_ = false, writes_branches_ = false;  // to the DS area
   std::set<std::array<u64, 3>> remarked_;               // events that were looked at
   bool records_branches_ = false;
@@ -177,12 +192,14 @@ bool Unit::listens() { return pmu_.running_counters() != 0 || pmu_.pmi_pending()
 void Unit::before(const Translated& translated, u64 ip, const u64* gpr, u64 fs_base, u64 gs_base) {
   const x86::Instruction& instruction = translated.instruction;
   accesses_made_ = 0;
-  if (instruction.memory_operands == 0) return;
+  std::array<u64, 2> addresses{};
+  unsigned operands = 0;
   Registers registers;
-  std::copy_n(gpr, registers.gpr.size(), registers.gpr.begin());
+  if (instruction.memory_operands != 0) std::copy_n(gpr, registers.gpr.size(), registers.gpr.begin());
   for (const x86::MemoryOperand& operand : instruction.accesses()) {
     u64 address = x86::effective_address(instruction, operand, registers, fs_base, gs_base);
     if (operand.rip_relative) address += ip - instruction.ip;  // the same code may stand at several places
+    addresses[operands++] = address;
     const u32 latency = pmu_.model().core.l1d.latency_cycles;
     const auto made = [&](AccessKind kind) {
       accesses_[accesses_made_++] = {.address = address,
@@ -194,6 +211,7 @@ void Unit::before(const Translated& translated, u64 ip, const u64* gpr, u64 fs_b
     if (operand.load) made(AccessKind::load);
     if (operand.store) made(AccessKind::store);
   }
+  if (recording_ != nullptr) recording_->before(ip, std::span(addresses).first(operands));
 }
 
 void Unit::describe(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after) {
@@ -216,13 +234,17 @@ void Unit::retire(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cp
   retirement_.cycle = pmu_.now() + 1;
   retirement_.memory = std::span(accesses_).first(accesses_made_);
   retirement_.registers = registers;
+  if (records())
+    recording_->retire({translated.instruction, translated.code(), ip, next_ip, cpl},
+                       cpu_address_space(cpu_));
   pmu_.retire(retirement_);
 }
 
 // ---- blocks ----
 
 u64 Unit::quiet_instructions() const {
-  return records_branches_ || feeds_instructions() ? 0 : pmu_.quiet_instructions(most_);
+  return records_branches_ || recording_ != nullptr || feeds_instructions() ? 0
+                                                                            : pmu_.quiet_instructions(most_);
 }
 
 /// Retirements of an execution of which only the counts matter, from cycle 1 on.
@@ -282,7 +304,8 @@ void Unit::retire_part(const Block& block, u64 ip, unsigned from, unsigned to) {
   }
 }
 
-void Unit::enter_handler(u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after) {
+void Unit::enter_handler(u32 vector, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after) {
+  if (records()) recording_->enter_handler({.vector = vector, .from = ip, .handler = next_ip, .ring = cpl});
   if (memory_.is_stale() && (writes_pebs_ || writes_branches_)) memory_.refresh();
   pmu_.retire({.ip = ip,
                .next_ip = next_ip,
@@ -440,6 +463,7 @@ void pmu_decode(MachineInstruction* instruction, const uint8_t* bytes, unsigned 
   if (long_mode) t.instruction = x86::decode(std::as_bytes(std::span(bytes, length)), ip);
   if (t.instruction.length == 0) t.instruction = {.ip = ip, .signals = {Signal::instruction}};
   t.head.length = static_cast<uint8_t>(length);
+  std::ranges::copy(std::as_bytes(std::span(bytes, length)), t.bytes.begin());
   t.head.is_branch = t.instruction.branch != BranchKind::none;
   for (const bool taken : {false, true})
     t.signals[taken] = t.head.is_branch
@@ -498,6 +522,7 @@ void pmu_retire(unsigned cpu, const MachineInstruction* instruction, uint64_t ip
   units[cpu]->retire(translated(instruction), ip, next_ip, cpl_of(cpl), cpl_of(cpl_after),
                      reinterpret_cast<const Registers*>(registers));
 }
-void pmu_enter_handler(unsigned cpu, uint64_t ip, uint64_t next_ip, unsigned cpl, unsigned cpl_after) {
-  units[cpu]->enter_handler(ip, next_ip, cpl_of(cpl), cpl_of(cpl_after));
+void pmu_enter_handler(unsigned cpu, unsigned vector, uint64_t ip, uint64_t next_ip, unsigned cpl,
+                       unsigned cpl_after) {
+  units[cpu]->enter_handler(vector, ip, next_ip, cpl_of(cpl), cpl_of(cpl_after));
 }

@@ -6,6 +6,7 @@
 #   run.sh count MODEL           counts of a program whose counts are known
 #   run.sh precise MODEL SUITE   samples by PEBS on the newest kernel of a release of Debian's, fetched if it is not there
 #   run.sh record MODEL          perf here reports samples taken there, of the kernel and of a program, by name
+#   run.sh trace MODEL           a trace with the kernel replays to the counts that the guest had, and shows both by name
 #   run.sh files                 what the command writes comes back, with its exit status and output
 #   run.sh same MODEL            the same bytes twice: console, output and samples, by blocks and by instructions
 #   run.sh cpus MODEL            two CPUs, each with counters and samples of its own
@@ -56,6 +57,18 @@ case "$what" in
     [ "$(grep -cE '\[kernel.kallsyms\] +\[k\] [a-z_]+' report)" -ge 3 ] || fail "no symbols of the kernel: $(cat report errors)"
     ! grep -qE '\[k\] 0x' report || fail "addresses of the kernel without a name: $(grep -E '\[k\] 0x' report | head -3)"
     perf report -i perf.data --stats 2>/dev/null | grep -qE 'SAMPLE events: +[0-9]{3,}' || fail "few samples" ;;
+  trace)
+    pmusim=${PMUSIM:-pmusim}
+    command -v "$pmusim" >/dev/null || { echo "trace: skipped: no pmusim to replay with (PMUSIM names one)" >&2; exit 0; }
+    loop
+    events=instructions:u,instructions:k,branches:u,branches:k,cycles:u,cycles:k
+    run --record T --file loop -- perf stat -x, -o stat -e $events sh -c './loop; dd if=/dev/zero of=/dev/null bs=64k count=100 2>/dev/null'
+    "$pmusim" stat --model "$model" --core flat -x, -o replayed -e $events T
+    counts() { awk -F, 'NF > 3 {print $3, $1}' "$1" | sort; }
+    [ "$(counts stat)" = "$(counts replayed)" ] || fail "the guest counted $(counts stat), a replay $(counts replayed)"
+    "$pmusim" record -q --model "$model" -e cycles -c 10007 -b -o perf.data T
+    perf report -i perf.data --stdio --kallsyms perf.data.kallsyms --sort sym >report 2>errors || fail "$(cat errors)"
+    [ "$(grep -cE '\[k\] [a-z_]+' report)" -ge 3 ] || fail "no symbols of the kernel: $(cat report errors)" ;;
   files)
     echo here >given
     status=0
