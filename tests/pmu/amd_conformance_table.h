@@ -8,8 +8,9 @@
 /// literal masks. What a write may set and drops is in `not_kept`.
 namespace pmusim::conformance {
 
-inline constexpr G zen1 = "naples", zen2 = "rome renoir", zen3 = "milan vermeer";
-inline constexpr G zen4_frozen = "genoa raphael", zen4_unfrozen = "raphael-early bergamo";
+inline constexpr G zen1 = "naples pinnacle-ridge", zen2 = "rome renoir matisse",
+                   zen3 = "milan vermeer cezanne";
+inline constexpr G zen4_frozen = "genoa raphael phoenix", zen4_unfrozen = "raphael-early bergamo";
 inline constexpr G zen5 = "turin granite-ridge strix";
 
 inline const Groups zen4{zen4_frozen, zen4_unfrozen};

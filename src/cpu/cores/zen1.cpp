@@ -5,10 +5,11 @@ namespace pmusim::cores::zen1 {
 
 constexpr auto events =
     event_rows::join(zen::common_events, zen::until_zen2, zen::until_zen3, zen::only_zen1);
-constexpr Product products[] = {{0x17, 0x01}};
+constexpr Product products[] = {{0x17, 0x01}, {0x17, 0x08}};
 
 constexpr Preset presets[] = {
     {"naples", "Zen (Naples)", "", "naples"},
+    {"pinnacle-ridge", "Zen+ (Pinnacle Ridge)", "", "naples"},
 };
 
 constinit const CoreFacts facts{

@@ -5,11 +5,12 @@ namespace pmusim::cores::zen2 {
 
 constexpr auto events = event_rows::join(zen::common_events, zen::flops_by_kind, zen::until_zen2,
                                          zen::until_zen3, zen::since_zen2, zen::zen2_and_3, zen::only_zen2);
-constexpr Product products[] = {{0x17, 0x31}, {0x17, 0x60}};
+constexpr Product products[] = {{0x17, 0x31}, {0x17, 0x60}, {0x17, 0x71}};
 
 constexpr Preset presets[] = {
     {"rome", "Zen 2 (Rome)", "", "rome"},
     {"renoir", "Zen 2 (Renoir)", "", "rome"},
+    {"matisse", "Zen 2 (Matisse)", "", "rome"},
 };
 
 constinit const CoreFacts facts{
