@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -118,43 +117,47 @@ MeasuredCost cost_of_form(InstructionForm form, const Place& place) {
 
 double number_or_none(const Place& place) { return place.word == nothing ? 0 : decimal(place.word, place); }
 
-struct NumberRow {
-  std::string_view name;
-  void (*set)(MeasuredCore&, const Place&);
-};
-constexpr NumberRow number_rows[] = {
-    {"read_modify_write_uops",
-     [](MeasuredCore& core, const Place& place) {
-       core.ports.read_modify_write_uops = small_number(place.word, place);
-     }},
-    {"small_quotient_cycles",
-     [](MeasuredCore& core, const Place& place) {
-       core.division.small_quotient_cycles = number_or_none(place);
-     }},
-    {"small_quotient_latency",
-     [](MeasuredCore& core, const Place& place) {
-       core.division.small_quotient_latency = number_or_none(place);
-     }},
-};
-
 InstructionForm form_called(std::string_view row) {
   const auto name = std::ranges::find(form_names, row);
   if (name == form_names.end()) refuse_row(row, "instruction form");
   return static_cast<InstructionForm>(name - form_names.begin());
 }
 
-/// What a row's cells are to a core: ports, a number, or what a form costs.
-std::function<void(MeasuredCore&, const Place&)> reader_of(std::string_view row) {
-  const auto ports = std::ranges::find(port_rows, row, &PortRow::name);
-  if (ports != std::end(port_rows))
-    return [member = ports->member](MeasuredCore& core, const Place& place) {
-      core.ports.*member = ports_of(place);
+/// The cells of a row that is neither ports nor a number of its own.
+void add_form(std::vector<MeasuredCore>& cores, const Row& row, const TextTable& table) {
+  const InstructionForm form = form_called(row.name);
+  for (std::size_t n = 0; n < cores.size(); ++n)
+    if (const Place place{row.name, table.columns[n], row.cells[n].word}; place.word != nothing)
+      cores[n].forms.push_back(cost_of_form(form, place));
+}
+
+/// What a row of ports or a number of its own is to a core; null for forms.
+using Reader = void (*)(MeasuredCore&, const Place&);
+Reader reader_of(std::string_view row) {
+  if (std::ranges::find(port_rows, row, &PortRow::name) != std::end(port_rows))
+    return [](MeasuredCore& core, const Place& place) {
+      core.ports.*std::ranges::find(port_rows, place.row, &PortRow::name)->member = ports_of(place);
     };
-  const auto number = std::ranges::find(number_rows, row, &NumberRow::name);
-  if (number != std::end(number_rows)) return number->set;
-  return [form = form_called(row)](MeasuredCore& core, const Place& place) {
-    if (place.word != nothing) core.forms.push_back(cost_of_form(form, place));
-  };
+  if (row == "read_modify_write_uops")
+    return [](MeasuredCore& core, const Place& place) {
+      core.ports.read_modify_write_uops = small_number(place.word, place);
+    };
+  if (row == "small_quotient_cycles")
+    return [](MeasuredCore& core, const Place& place) {
+      core.division.small_quotient_cycles = number_or_none(place);
+    };
+  if (row == "small_quotient_latency")
+    return [](MeasuredCore& core, const Place& place) {
+      core.division.small_quotient_latency = number_or_none(place);
+    };
+  return nullptr;
+}
+
+void add_row(std::vector<MeasuredCore>& cores, const Row& row, const TextTable& table) {
+  const Reader read = reader_of(row.name);
+  if (read == nullptr) return add_form(cores, row, table);
+  for (std::size_t n = 0; n < cores.size(); ++n)
+    read(cores[n], {row.name, table.columns[n], row.cells[n].word});
 }
 
 std::map<std::string_view, InstructionCosts> all_costs() {
@@ -174,11 +177,7 @@ std::map<std::string_view, InstructionCosts> all_costs() {
 std::vector<costs::MeasuredCore> read_costs(const TextTable& table) {
   for (const PortRow& ports : port_rows) (void)row_of(table, ports.name);
   std::vector<MeasuredCore> cores(table.columns.size());
-  for (const Row& row : table.rows) {
-    const auto read = reader_of(row.name);
-    for (std::size_t n = 0; n < cores.size(); ++n)
-      read(cores[n], {row.name, table.columns[n], row.cells[n].word});
-  }
+  for (const Row& row : table.rows) add_row(cores, row, table);
   return cores;
 }
 

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "cpu/tables/text_table.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <initializer_list>
 #include <stdexcept>
+#include <string>
 
 namespace pmusim::tables {
 namespace {
+
+[[noreturn]] void refuse(std::initializer_list<std::string_view> parts) {
+  std::string sentence = "table of models: ";
+  for (const std::string_view part : parts) sentence += part;
+  throw std::logic_error(sentence);
+}
 
 bool is_mark(std::string_view word) { return word.size() == 1 && word[0] >= 'a' && word[0] <= 'z'; }
 
@@ -22,9 +28,8 @@ Row read_row(std::string_view line, std::size_t columns) {
       row.cells.push_back({words[n]});
   }
   if (row.cells.size() != columns)
-    throw std::logic_error(
-        fmt::format("table of models: row {} has {} cells, expected one for each of {} columns", row.name,
-                    row.cells.size(), columns));
+    refuse({"row ", row.name, " has ", std::to_string(row.cells.size()), " cells, expected one for each of ",
+            std::to_string(columns), " columns"});
   return row;
 }
 
@@ -33,7 +38,7 @@ void expect_names_once(const std::vector<Row>& rows) {
   for (const Row& row : rows) names.push_back(row.name);
   std::ranges::sort(names);
   const auto twice = std::ranges::adjacent_find(names);
-  if (twice != names.end()) throw std::logic_error(fmt::format("table of models: two rows {}", *twice));
+  if (twice != names.end()) refuse({"two rows ", *twice});
 }
 
 }  // namespace
@@ -52,7 +57,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 TextTable read_table(std::string_view text) {
   std::vector<std::string_view> lines = split(text, '\n');
   std::erase_if(lines, [](std::string_view line) { return line.front() == '#'; });
-  if (lines.empty()) throw std::logic_error("table of models: expected a line that names the columns");
+  if (lines.empty()) refuse({"expected a line that names the columns"});
   TextTable table{.columns = split(lines.front(), ' '), .rows = {}};
   table.rows.reserve(lines.size());
   for (std::size_t n = 1; n < lines.size(); ++n)
@@ -63,26 +68,23 @@ TextTable read_table(std::string_view text) {
 
 std::size_t column_of(const TextTable& table, std::string_view name) {
   const auto column = std::ranges::find(table.columns, name);
-  if (column == table.columns.end())
-    throw std::logic_error(fmt::format("table of models: no column {}", name));
+  if (column == table.columns.end()) refuse({"no column ", name});
   return static_cast<std::size_t>(column - table.columns.begin());
 }
 
 const Row& row_of(const TextTable& table, std::string_view name) {
   const auto row = std::ranges::find(table.rows, name, &Row::name);
-  if (row == table.rows.end())
-    throw std::logic_error(fmt::format("table of models: {} ... lacks row {}", table.columns.front(), name));
+  if (row == table.rows.end()) refuse({table.columns.front(), " ... lacks row ", name});
   return *row;
 }
 
 void refuse_row(std::string_view row, std::string_view expected) {
-  throw std::logic_error(fmt::format("table of models: row {} is no {}", row, expected));
+  refuse({"row ", row, " is no ", expected});
 }
 
 void refuse_cell(std::string_view row, std::string_view column, std::string_view word,
                  std::string_view expected) {
-  throw std::logic_error(
-      fmt::format("table of models: {} of {} is '{}', expected {}", row, column, word, expected));
+  refuse({row, " of ", column, " is '", word, "', expected ", expected});
 }
 
 }  // namespace pmusim::tables

@@ -14,21 +14,19 @@
 
 namespace pmusim::event_rows {
 
+namespace shared {
+inline constexpr auto all = join(uops, front_end, branches, outstanding, computation, transactions, memory);
+static_assert(std::ranges::all_of(all, &SharedRow::is_sound), "a core is in no line, or behind the last");
+}  // namespace shared
+
 /// The shared rows of one core, for its table.
 template <Microarchitecture Core>
 constexpr auto shared_rows() {
-  constexpr auto all = [] {
-    using namespace shared;
-    return join(uops, front_end, branches, outstanding, computation, transactions, memory);
-  }();
-  static_assert(std::ranges::all_of(all, &shared::SharedRow::is_sound),
-                "a core is in no line, or behind the last");
-  constexpr auto size =
-      static_cast<std::size_t>(std::ranges::count_if(all, [](const auto& r) { return r.is_of(Core); }));
-  std::array<EventDefinition, size> rows{};
+  constexpr auto is_of_core = [](const shared::SharedRow& r) { return r.is_of(Core); };
+  std::array<EventDefinition, std::ranges::count_if(shared::all, is_of_core)> rows{};
   std::size_t next = 0;
-  for (const auto& r : all)
-    if (r.is_of(Core)) rows[next++] = r.row;
+  for (const shared::SharedRow& r : shared::all)
+    if (is_of_core(r)) rows[next++] = r.row;
   return rows;
 }
 
