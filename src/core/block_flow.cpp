@@ -171,6 +171,7 @@ BlockFlow summarize(const trace::Block& block, const LoweredBlock& lowered, cons
     read |= Dataflow::waits_for(block.instructions[n], each) & ~written;
     written |= writes(block.instructions[n], each);
     flow.slots += each.second_of_pair ? 0 : each.slots();
+    flow.stores += each.stores() ? 1 : 0;
   }
   flow.inputs = list_of(read, dataflow.in_order());
   flow.outputs = list_of(written, dataflow.in_order());
@@ -179,11 +180,15 @@ BlockFlow summarize(const trace::Block& block, const LoweredBlock& lowered, cons
   Dataflow::State nothing{.dispatched = never, .retired = never};
   nothing.registers.fill(never);
   const auto add_column = [&](Dataflow::State state) {
-    for (std::size_t n = 0; n < lowered.instructions.size(); ++n)
+    std::vector<i32> stored;
+    for (std::size_t n = 0; n < lowered.instructions.size(); ++n) {
       dataflow.step(block.instructions[n], lowered.instructions[n], 0, state);
+      if (lowered.instructions[n].stores()) stored.push_back(delay_of(state.result));
+    }
     flow.delays.push_back(delay_of(state.retired));
     flow.delays.push_back(delay_of(state.result));
     for (const u8 each : flow.outputs) flow.delays.push_back(delay_of(state.registers[each]));
+    flow.delays.insert(flow.delays.end(), stored.begin(), stored.end());
   };
   Dataflow::State dispatched = nothing;
   dispatched.dispatched = 0;

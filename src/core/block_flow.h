@@ -3,7 +3,6 @@
 #define PMUSIM_SRC_CORE_BLOCK_FLOW_H
 
 #include <array>
-#include <tuple>
 #include <vector>
 
 #include "core/lowered_block.h"
@@ -62,16 +61,14 @@ struct BlockFlow {
   /// Rows before those of the registers that it writes.
   enum Row : u8 { retired, resolved, first_register };  // `resolved`: the result of its last instruction
 
-  static constexpr std::size_t most_inputs = std::tuple_size_v<ReadyRegisters>,
-                               most_rows = first_register + most_inputs;
-
   std::vector<u8> inputs;   ///< registers that are read
   std::vector<u8> outputs;  ///< registers that are written
+  u32 stores = 0;  ///< instructions that store: behind the rows of `outputs`, when their data are there
   std::vector<i32> delays;  ///< in slots: a column of rows() for dispatch, and one for each input
   u32 slots = 0;
   u32 port_slots = 0;  ///< that its busiest port takes
 
-  std::size_t rows() const { return first_register + outputs.size(); }
+  std::size_t rows() const { return first_register + outputs.size() + stores; }
 };
 
 BlockFlow summarize(const trace::Block& block, const LoweredBlock& lowered, const Dataflow& dataflow,

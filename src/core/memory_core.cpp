@@ -91,12 +91,14 @@ const MemoryCore::Block& MemoryCore::lower(const trace::Block& block) {
 void MemoryCore::keep_flow(const BlockFlow& flow, Block& made) {
   made.slots = flow.slots;
   made.port_slots = flow.port_slots;
-  if (std::max(flow.inputs.size(), flow.outputs.size()) > Block::most_registers) {
+  const std::size_t registers = std::max(flow.inputs.size(), flow.outputs.size());
+  if (registers > Block::most_registers || flow.stores > Block::most_stores) {
     made.one_by_one = true;
     return;
   }
   made.inputs = static_cast<u8>(flow.inputs.size());
   made.outputs = static_cast<u8>(flow.outputs.size());
+  made.stores = static_cast<u8>(flow.stores);
   std::ranges::copy(flow.inputs, made.read.begin());
   std::ranges::copy(flow.outputs, made.written.begin());
   made.first_delay = static_cast<u32>(delays_.size());
@@ -131,6 +133,7 @@ void MemoryCore::find_lines(const LoweredBlock& lowered, Block& made) {
 // Loads of an instruction come before its stores.
 void MemoryCore::find_accesses(const LoweredBlock& lowered, Block& made) {
   u16 address = 0;
+  u8 stores = 0;
   made.first_access = static_cast<u32>(accesses_.size());
   for (const LoweredInstruction& each : lowered.instructions) {
     for (const AccessKind kind : {AccessKind::load, AccessKind::store})
@@ -141,10 +144,12 @@ void MemoryCore::find_accesses(const LoweredBlock& lowered, Block& made) {
                              .address = static_cast<u16>(address + operand),
                              .bytes = std::max<u16>(memory.bytes, 1),
                              .kind = kind,
+                             .store = stores,
                              .ip = each.ip});
         ++made.accesses;
       }
     address = static_cast<u16>(address + each.operands);
+    stores = static_cast<u8>(stores + (each.stores() ? 1 : 0));
     made.one_by_one |= each.rare || each.rep;
   }
 }
@@ -191,6 +196,7 @@ void MemoryCore::begin(const trace::BlockRun& run, const Block& block) {
   unusual_.clear();
   unusual_signals_.clear();
   requests_.clear();
+  pending_.clear();
 }
 
 BlockExecution MemoryCore::execute(const trace::BlockRun& run) {
@@ -289,19 +295,36 @@ std::size_t MemoryCore::access_all(const Block& block) {
   return block.accesses;
 }
 
-// False, and nothing has happened: not in L1, or a store that has to wait or hits code.
+// False, and nothing has happened: not in L1, a load that waits for a store, or a store that has to wait or
+// hits code.
 inline bool MemoryCore::access_there(const Access& access, u64 cycle) {
   MemoryHierarchy& hierarchy = memory_.hierarchy();
   const u64 address = run_->addresses[access.address];
   const bool stores = access.kind == AccessKind::store;
   if (hierarchy.line_of(address) != hierarchy.line_of(address + access.bytes - 1)) return false;
   if (stores && (store_buffer_[next_store_] > cycle || hierarchy.has_code(address))) return false;
+  if (!stores && forwarded(address) > begun_ + begin_of(hierarchy.hit_latency())) return false;
   const auto found = hierarchy.access_if_there(
       {.address = address, .ip = access.ip, .kind = access.kind, .cycle = cycle}, execution_.quantities);
   if (found == MemoryHierarchy::Found::elsewhere) return false;
   if (found == MemoryHierarchy::Found::there_and_prefetched) note_requests(access.instruction);
-  if (stores) next_store_entry() = last_commit_;
+  if (!stores) return true;
+  next_store_entry() = last_commit_;
+  const auto place = address / place_bytes;
+  stored_at(address) = {place, not_known};
+  pending_.push_back({static_cast<u16>(place % stored_places), access.store});
   return true;
+}
+
+// When a load has its data from a store, if the youngest one to its place has them so late.
+inline Slots MemoryCore::forwarded(u64 address) {
+  const Stored& stored = stored_at(address);
+  return stored.place == address / place_bytes ? stored.ready + begin_of(parameters_.forwarding_cycles) : 0;
+}
+
+inline void MemoryCore::keep_stores(const Block& block) {
+  for (const Pending& each : pending_)
+    stored_[each.stored].ready = begun_ + results_[BlockFlow::first_register + block.outputs + each.store];
 }
 
 // When the oldest store of the buffer has left it, and, from now on, the youngest.
@@ -314,8 +337,8 @@ inline u64& MemoryCore::next_store_entry() {
 // Of what is ready before dispatch nobody waits.
 void MemoryCore::apply(const Block& block) {
   constexpr Slots longest = Slots{1} << 30;
-  const std::size_t rows =
-      (BlockFlow::first_register + block.outputs + rows_at_once - 1) / rows_at_once * rows_at_once;
+  const std::size_t rows = (BlockFlow::first_register + block.outputs + block.stores + rows_at_once - 1) /
+                           rows_at_once * rows_at_once;
   const i32* column = &delays_[block.first_delay];
   std::copy_n(column, rows, results_.begin());
   for (std::size_t n = 0; n < block.inputs; ++n) {
@@ -330,6 +353,7 @@ void MemoryCore::apply(const Block& block) {
   state_.dispatched = begun_ + block.slots;
   state_.retired = std::max(retired_before_ + block.slots, begun_ + results_[BlockFlow::retired]);
   state_.result = begun_ + results_[BlockFlow::resolved];
+  keep_stores(block);
 }
 
 // `rows_at_once` are one operation of the host.
@@ -395,12 +419,14 @@ Slots MemoryCore::load(const DataAccesses& data, Slots start) {
   }
   const u64 cycle = cycle_of(start), hit = cycle + memory_.hierarchy().hit_latency();
   u64 ready = hit;
+  Slots late = 0;
   for (unsigned n = 0; n < data.instruction->operands; ++n) {
     if (!data.instruction->memory[n].load || is_over(AccessKind::load)) continue;
+    late = std::max(late, forwarded(data.addresses[n]) - start - begin_of(memory_.hierarchy().hit_latency()));
     ready =
         std::max(ready, memory_.access_in_order(data, n, AccessKind::load, cycle, execution_).ready_cycle);
   }
-  return begin_of(ready - hit);
+  return std::max(late, begin_of(ready - hit));
 }
 
 // A store leaves the buffer when it is in L1D, in order, and a string store retires then.
@@ -411,7 +437,11 @@ void MemoryCore::store(const DataAccesses& data) {
   }
   for (unsigned n = 0; n < data.instruction->operands; ++n) {
     if (!data.instruction->memory[n].store) continue;
-    if (is_over(AccessKind::store)) continue;
+    const u64 address = data.addresses[n];
+    if (is_over(AccessKind::store)) {
+      stored_at(address) = {address / place_bytes, state_.result};
+      continue;
+    }
     u64& leaves = next_store_entry();
     const u64 cycle = std::max(cycle_of(state_.result), leaves);
     const u64 written = memory_.access_in_order(data, n, AccessKind::store, cycle, execution_).ready_cycle;
@@ -419,6 +449,7 @@ void MemoryCore::store(const DataAccesses& data) {
     const u64 done = data.instruction->rep ? last_commit_ : cycle;
     state_.result = std::max(state_.result, begin_of(done));
     state_.retired = std::max(state_.retired, begin_of(done) + 1 - parameters_.issue_width);
+    stored_at(address) = {address / place_bytes, state_.result};
   }
 }
 

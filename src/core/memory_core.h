@@ -61,6 +61,7 @@ class MemoryCore {
     u16 address = 0;  ///< which of those of the block
     u16 bytes = 0;
     AccessKind kind = AccessKind::load;
+    u8 store = 0;  ///< which of the instructions that store
     u64 ip = 0;
   };
   /// A line of code that execution enters.
@@ -71,14 +72,14 @@ class MemoryCore {
   /// What an execution needs to know of its block where all is in L1. Programs are larger than caches, so it
   /// is small, and what follows is fetched early.
   struct alignas(64) Block {
-    static constexpr std::size_t most_registers = 16;
+    static constexpr std::size_t most_registers = 16, most_stores = 16;
 
     u64 branch_ip = 0, end = 0, target = 0;                 // of its last instruction
     u32 first_line = 0, first_access = 0, first_delay = 0;  // where in `lines_`, `accesses_` and `delays_`
     u32 slots = 0, port_slots = 0, followed_by = 0;
     u16 instructions = 0;  // 0: not lowered yet
     u16 lines = 0, accesses = 0;
-    u8 inputs = 0, outputs = 0;  // as BlockFlow has them
+    u8 inputs = 0, outputs = 0, stores = 0;  // as BlockFlow has them
     std::array<u8, most_registers> read{}, written{};
     // Uops that bring RSP up to date, which no code has: one at the first use of RSP if pushes and pops came
     // before it, and those that follow from the block itself.
@@ -87,7 +88,7 @@ class MemoryCore {
     i32 moved_before = 0, moved_behind = 0;  // bytes, before the first use and behind the last
     BranchKind branch = BranchKind::none;
     bool branches_within = false;
-    /// Always: time stands still around it, or how much it accesses is not known, or it has many registers.
+    /// Always: time stands still around it, or how much it accesses is not known, or it has much to sum up.
     bool one_by_one = false;
   };
   /// What an instruction asked of the memory hierarchy.
@@ -98,6 +99,16 @@ class MemoryCore {
   struct Branch {
     bool taken = false;
     Prediction prediction = Prediction::right;
+  };
+  /// The youngest store to eight bytes.
+  struct Stored {
+    u64 place = ~u64{0};
+    Slots ready = 0;  ///< its data
+  };
+  /// One of the block at hand, whose data are known when the block is summed up.
+  struct Pending {
+    u16 stored = 0;  ///< which of `stored_`
+    u8 store = 0;
   };
   struct Cursor {
     u32 instruction = 0;
@@ -127,6 +138,9 @@ class MemoryCore {
   Slots sync_stack(const Block& block);
   std::size_t access_all(const Block& block);
   bool access_there(const Access& access, u64 cycle);
+  Stored& stored_at(u64 address) { return stored_[address / place_bytes % stored_places]; }
+  Slots forwarded(u64 address);
+  void keep_stores(const Block& block);
   u64& next_store_entry();
   void apply(const Block& block);
   void delay(const i32* column, i32 ready, std::size_t rows);
@@ -191,6 +205,11 @@ class MemoryCore {
   std::vector<u64> store_buffer_;  // a ring: when each store has left it
   std::size_t next_store_ = 0;
   u64 last_commit_ = 0;
+  static constexpr u64 place_bytes = 8;
+  static constexpr Slots not_known = Slots{1} << 62;
+  static constexpr std::size_t stored_places = 512;
+  std::array<Stored, stored_places> stored_{};  // by the lowest bits of their places
+  std::vector<Pending> pending_;
 
   // the execution at hand
   const trace::BlockRun* run_ = nullptr;
@@ -198,7 +217,7 @@ class MemoryCore {
   u64 since_ = 0;
   Slots begun_ = 0, retired_before_ = 0;
   std::array<i32, Block::most_registers> inputs_{};  // when what it reads is ready, behind `begun_`
-  alignas(16) std::array<i32, Block::most_registers + 2 * rows_at_once> results_{};
+  alignas(16) std::array<i32, Block::most_registers + Block::most_stores + 2 * rows_at_once> results_{};
   bool one_by_one_ = false;
   static constexpr u32 nobody = ~u32{0};
   // and where its instructions go one by one
