@@ -145,19 +145,19 @@ u64 FrontEnd::decode_rest(const BlockCode& block, std::size_t first, u64 wanted)
   SignalSet signals;
   Delivery delivery;
   unsigned uops = 0;
-  u64 delivered = 0;
+  u64 begun = 0;
   for (std::size_t n = first; n < block.code.size(); ++n) {
     const Code& code = block.code[n];
     if (n != first || !block.is_cachable) {
       const u64 cycle = deliver(code, wanted + uops / issue_width_, signals, delivery);
-      if (n == first) delivered = cycle;
+      if (n == first) begun = cycle;
     } else {
       loop_.take(code.ip, code.uops);
-      delivered = deliver_from(Source::decoders, code, signals, delivery);
+      begun = deliver_from(Source::decoders, code, signals, delivery);
     }
     uops += code.uops;
   }
-  return delivered;
+  return begun;
 }
 
 FrontEnd::Cycles FrontEnd::deliver(const BlockCode& block, u64 wanted) {

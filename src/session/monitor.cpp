@@ -201,14 +201,14 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& asked) const {
                     "nothing of them",
                     model.title));
   if (samples_accesses(attr) && !is_whole(core_))
-    return refuse(fmt::format(
-        "it samples data addresses, their sources or latencies, and core '{}' does not look at memory: "
-        "core 'interval' does",
-        name_of(core_)));
+    return refuse(
+        fmt::format("it samples data addresses, their sources or latencies, and core '{}' keeps none of "
+                    "them: core 'interval' does",
+                    name_of(core_)));
   if (is_by_unit && !is_whole(core_))
     return refuse(
-        fmt::format("instruction-based sampling writes down caches and latencies, and core '{}' does not "
-                    "look at memory: core 'interval' does",
+        fmt::format("instruction-based sampling writes down caches and latencies, and core '{}' keeps "
+                    "none of them: core 'interval' does",
                     name_of(core_)));
   if (is_page_fault(attr)) return refuse("a trace does not hold page faults: it would never count");
   return events::is_pmu_event(attr) ? check_pmu_event(type, attr) : Done{};
