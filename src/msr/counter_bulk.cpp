@@ -40,6 +40,7 @@ u64 CounterFile::fingerprint(const Derived& derived) const {
   }
   if ((derived.running >> first_fixed) != 0) result = fold(result, fixed_ctrl_);
   if (hwcr_ != 0) result = fold(result, hwcr_);
+  if (derived.merged != 0) result = fold(~result, derived.merged);
   const u64 metrics = u64{derived.metrics_kernel} << 1 | u64{derived.metrics_user};
   return fold(result, filters_.load_latency_cycles << 2 | metrics);
 }

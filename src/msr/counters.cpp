@@ -361,7 +361,7 @@ void CounterFile::Derived::add_gp(CounterFile& file, u64 allowed) {
     if ((select & ADAPTIVE) != 0) adaptive |= bit(n);
     if ((select & BR_CNTR) != 0) logged_by_lbr |= bit(n);
     if ((select & IN_TXCP) != 0) checkpointed |= bit(n);
-    if ((select & EN) == 0 || (allowed & bit(n)) == 0) continue;
+    if ((select & EN) == 0 || (allowed & ~(merged << 1) & bit(n)) == 0) continue;
     Running counter = file.decoded_gp(n);
     if ((merged & bit(n)) == 0) counter.most_in_cycle = file.most_in_cycle(counter);
     start(counter);

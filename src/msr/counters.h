@@ -119,6 +119,12 @@ class CounterFile {
   u64 value(unsigned counter) const { return counts_[counter]; }
   void set_value(unsigned counter, u64 value) { counts_[counter] = value & width_mask_; }
 
+  /// A counter, with its upper half if it is one of a pair, as it is when it wraps.
+  void set_wrapped(unsigned counter) {
+    counts_[counter] = 0;
+    if ((derived_.merged & bit(counter)) != 0) counts_[counter + 1] = 0;
+  }
+
   u64 status() const { return status_; }
   void set_status(u64 mask);
   void clear_status(u64 mask);

@@ -164,7 +164,7 @@ void Sequencer::sample_branch(const Retirement& r) {
 
 u64 Sequencer::overflow(u64 counters, const Retirement& at) {
   const u64 wrapped = counters & counters_.running();
-  for (const unsigned counter : set_bits(wrapped)) counters_.set_value(counter, 0);
+  for (const unsigned counter : set_bits(wrapped)) counters_.set_wrapped(counter);
   apply_overflows(wrapped);
   const u64 sampled = wrapped & pebs_.waiting();
   if (sampled != 0) write_pebs_record(at, sampled);

@@ -28,6 +28,32 @@ TEST(AmdDriverUnderEveryPairOfPmis, EnablesAndDisables) {
                       {.most_pmis = 2, .causes = {Cause::overflow, Cause::spurious}});
 }
 
+/// Floating-point operations take two counters, beside cycles on a third.
+void enable_and_disable_a_pair(explore::Cpu& cpu) {
+  Rig rig(cpu);
+  perf::Attr attr;
+  attr.type = static_cast<u32>(perf::EventType::raw);
+  attr.config = 0x103;
+  attr.sample_period = explored_period;
+  perf::Event& flops = rig.opened(attr);
+  rig.events.push_back(&flops);
+  perf::Event& cycles = rig.sampling(HardwareId::cpu_cycles);
+  cpu.open();
+  rig.schedule(cycles);
+  rig.schedule(flops);
+  rig.driver.read(flops);
+  rig.unschedule(cycles);
+  rig.unschedule(flops);
+  rig.schedule(flops);
+  rig.unschedule(flops);
+  cpu.close();
+  rig.check_end();
+}
+
+TEST_P(AmdDriverUnderEveryPmi, EnablesAndDisablesAPair) {
+  expect_no_finding(GetParam(), enable_and_disable_a_pair, one_late);
+}
+
 void switch_between_two_tasks(explore::Cpu& cpu, Rig& rig, perf::Event& event) {
   cpu.open();
   for (u32 task = 1; task <= 2; ++task) {
