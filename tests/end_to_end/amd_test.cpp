@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "branch_profile.h"
 #include "command.h"
@@ -151,6 +152,33 @@ TEST_F(AmdModels, PerfReadsTheirFiles) {
   EXPECT_THAT(header, HasSubstr("cpu pmu capabilities: branches=16, max_precise=0"));
   EXPECT_THAT(perf_output({"script", "-F", "+brstack"}, file), HasSubstr("/P/-/-/0"));
   EXPECT_THAT(perf_output({"report", "--stdio"}, file), HasSubstr("main"));
+}
+
+TEST_F(AmdModels, CountFloatingPointOperationsByPairs) {
+  const std::string source = scratch_.file("fp.c"), program = scratch_.file("fp"),
+                    trace = scratch_.file("fp.trace");
+  std::ofstream(source)
+      << "int main(void) { volatile float a = 1, b = 2; volatile double c = 3, d = 4;\n"
+         "  for (int i = 0; i < 1000; i++) { a = a + b; c = c * d; if (i & 1) d = d / 3; }\n"
+         "  return 0; }\n";
+  ASSERT_EQ(run({"cc", "-O1", "-o", program, source}).status, 0);
+  ASSERT_EQ(pmusim_with({"trace", "record", "-o", trace, program}).status, 0);
+  const auto count = [&](const std::string& model, const std::string& event) {
+    const Output counted =
+        pmusim_with({"stat", "-x,", "--model", model, "-e", "fp_ret_sse_avx_ops." + event, trace});
+    EXPECT_EQ(counted.status, 0) << counted.err;
+    return counted.err.substr(0, counted.err.find(','));
+  };
+  for (const char* model : {"rome", "milan", "genoa", "turin"}) {
+    EXPECT_EQ(count(model, "all"), "2500") << model;
+    EXPECT_EQ(count(model, "add_sub_flops"), "1000") << model;
+    EXPECT_EQ(count(model, "mult_flops"), "1000") << model;
+    EXPECT_EQ(count(model, "div_flops"), "500") << model;
+  }
+  EXPECT_EQ(count("naples", "sp_add_sub_flops"), "1000");
+  EXPECT_EQ(count("naples", "dp_div_flops"), "500");
+  EXPECT_EQ(count("turin", "scalar_single_flops"), "1000");
+  EXPECT_EQ(count("turin", "scalar_double_flops"), "1500");
 }
 
 TEST_F(AmdModels, AreListed) {

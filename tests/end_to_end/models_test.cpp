@@ -65,6 +65,12 @@ TEST(MsrCommand, MarksBitsThatTheModelLacks) {
   EXPECT_THAT(status("skylake"), HasSubstr("58     LBR_FRZ\n"));
 }
 
+TEST(MsrCommand, TellsBitsThatAreDroppedFromThoseThatFault) {
+  const auto text = [](const char* name) { return run({pmusim(), "msr", "--model", "genoa", name}).out; };
+  EXPECT_THAT(text("PerfCntrGlobalCtl"), HasSubstr("dropped    0xffffffffffffffc0\n  reserved   -\n"));
+  EXPECT_THAT(text("DebugExtnCtl"), HasSubstr("reserved   0xffffffffffffffbf  #GP if set\n"));
+}
+
 TEST(MsrCommand, TakesNamesWithAndWithoutPrefixAndPatterns) {
   const Output by_name = run({pmusim(), "msr", "--model", "lioncove", "pmc3"});
   EXPECT_THAT(by_name.out, HasSubstr("IA32_PMC3 (0xc4)"));
