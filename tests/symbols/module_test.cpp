@@ -250,6 +250,19 @@ TEST_F(ModuleTest, LaterLinesOfAJitMapReplaceEarlierOnes) {
   EXPECT_THAT(Module::from_jit_map(file("perf-2.map")).problem(), HasSubstr("perf-2.map"));
 }
 
+TEST_F(ModuleTest, FunctionsOfKallsymsReachToTheNext) {
+  std::ofstream(file("kallsyms")) << "ffffffff81000000 T _text\nffffffff81000000 T first\n"
+                                     "ffffffff81000400 D data\nffffffff81000800 t last_but_one\t[module]\n"
+                                     "nonsense\nffffffff81000900 T _etext\n";
+  const Module module = Module::from_kallsyms(file("kallsyms"));
+  EXPECT_EQ(module.find(u64{0xFFFF'FFFF'8100'0000})->name, "first");
+  EXPECT_EQ(module.find(u64{0xFFFF'FFFF'8100'07FF})->name, "first");
+  EXPECT_EQ(module.find(u64{0xFFFF'FFFF'8100'08FF})->name, "last_but_one");
+  EXPECT_EQ(module.find(u64{0xFFFF'FFFF'8100'0901}), nullptr);
+  EXPECT_EQ(module.find(u64{0xFFFF'FFFF'80FF'FFFF}), nullptr);
+  EXPECT_THAT(Module::from_kallsyms(file("none")).problem(), HasSubstr("none"));
+}
+
 }  // namespace
 
 }  // namespace pmusim::symbols
