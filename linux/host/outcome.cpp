@@ -23,7 +23,7 @@ class MemorySink final : public RecordSink {
   Result<Done, Error> add_event(const perf::Attr&, const std::string&, std::span<const u64>) override {
     return Done{};
   }
-  void add_mapping(const trace::Mapping&) override {}
+  Result<Done, Error> add_mapping(const trace::Mapping&) override { return Done{}; }
   Result<Done, Error> write(std::span<const std::byte> records) override {
     records_.insert(records_.end(), records.begin(), records.end());
     return Done{};

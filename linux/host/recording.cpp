@@ -90,7 +90,11 @@ class Drain {
     ring_.drain_into(bytes_);
     if (bytes_.empty()) return;
     count_records();
-    if (auto written = sink_.write(bytes_); !written.ok() && !error) error = written.error();
+    keep(sink_.write(bytes_));
+  }
+  /// The first error stays.
+  void keep(const Result<Done, Error>& outcome) {
+    if (!outcome.ok() && !error) error = outcome.error();
   }
 
   std::optional<Error> error;
@@ -119,7 +123,7 @@ Result<RecordSummary, Error> record_into(RecordSink& sink, KernelMachine& machin
   if (events.all().empty()) return Failure(Error("no event to record"));
   Drain drain(KernelRing(events.all().front(), options.ring_pages), sink);
   program.on_pause([&] { drain(); });
-  program.on_mapping([&](const trace::Mapping& mapping) { sink.add_mapping(mapping); });
+  program.on_mapping([&](const trace::Mapping& mapping) { drain.keep(sink.add_mapping(mapping)); });
   const auto run = program.run();
   for (const KernelEvent& event : events.all()) event.disable();
   drain();
