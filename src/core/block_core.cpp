@@ -65,7 +65,8 @@ const BlockCore::Lowered& BlockCore::lower(const trace::Block& block) {
              .branch = last.branch,
              .branch_length = last.length,
              .always_taken = !conditional && is_taken(last, last.target),
-             .jumps_within = jumps_within(block)};
+             .jumps_within = jumps_within(block),
+             .may_leave_user = block.ring == Cpl::kernel || enters_the_kernel(last.branch)};
   schedules_.insert(schedules_.end(), schedule.begin(), schedule.end());
   return lowered;
 }

@@ -15,6 +15,10 @@
 
 namespace pmusim {
 
+inline bool is_user(const trace::BlockRun& run) {
+  return (run.block->ring == Cpl::user) & (run.next_ring == Cpl::user);
+}
+
 /// One execution of a block by a BlockCore.
 struct BlockExecution {
   const trace::BlockRun* run = nullptr;
@@ -32,6 +36,7 @@ struct BlockExecution {
   /// A branch within the block is taken, to what follows it: blocks that recorders make have none. Or there
   /// is a transaction in it. Only the instructions one by one tell of that.
   bool jumps_within = false;
+  bool in_user = true;  ///< from its first instruction to what follows it
   u64 branch_ip = 0;
 
   u64 end() const { return since + cycles; }
@@ -89,6 +94,7 @@ class BlockCore {
     u8 branch_length = 0;
     bool always_taken = false;
     bool jumps_within = false;
+    bool may_leave_user = false;  // or has never been there
 
     u64 end() const { return branch_ip + branch_length; }
     // As pmusim::is_taken(), without a branch: it would be mispredicted as often as the program's own.
@@ -126,17 +132,20 @@ inline BlockExecution BlockCore::execute(const trace::BlockRun& run) {
   const u32 id = run.block->id;
   const bool known = id < blocks_.size() && blocks_[id].instructions != 0;
   const Lowered& block = known ? blocks_[id] : lower(*run.block);
-  BlockExecution execution{
-      .run = &run,
-      .since = cycle_,
-      .kind = id * outcomes_,
-      .instructions = block.instructions,
-      .cycles = block.cycles,
-      .branch = block.branch,
-      .branch_length = block.branch_length,
-      .taken = block.is_taken(run.next_ip) || is_seen_transfer(block.branch, run.block->ring, run.next_ring),
-      .jumps_within = block.jumps_within,
-      .branch_ip = block.branch_ip};
+  BlockExecution execution{.run = &run,
+                           .since = cycle_,
+                           .kind = id * outcomes_,
+                           .instructions = block.instructions,
+                           .cycles = block.cycles,
+                           .branch = block.branch,
+                           .branch_length = block.branch_length,
+                           .taken = block.is_taken(run.next_ip),
+                           .jumps_within = block.jumps_within,
+                           .branch_ip = block.branch_ip};
+  if (block.may_leave_user) [[unlikely]] {
+    execution.in_user = is_user(run);
+    execution.taken |= is_seen_transfer(block.branch, run.block->ring, run.next_ring);
+  }
   execution.kind += execution.taken;
   if (branches_) {
     execution.cycles += std::exchange(delay_cycles_, 0);

@@ -67,6 +67,7 @@ BlockExecution IntervalCore::passed_execution(const trace::BlockRun& run, const 
           .taken = last.taken,
           .prediction = last.prediction,
           .jumps_within = lowered.branches_within || engine_.transacted(),
+          .in_user = is_user(run),
           .branch_ip = branch.ip};
 }
 

@@ -22,11 +22,6 @@ Branch branch_of(const BlockExecution& execution, u64 cycles_ahead) {
           .zero_length_call = static_cast<bool>(calls & goes_on)};
 }
 
-/// From its first instruction to what follows it.
-bool is_user(const trace::BlockRun& run) {
-  return run.block->ring == Cpl::user && run.next_ring == Cpl::user;
-}
-
 BlockRuns::Execution in_short(const BlockExecution& execution) {
   return {execution.kind, execution.instructions, execution.cycles};
 }
@@ -196,7 +191,7 @@ bool BlockEngine<C>::begin(Watcher& watcher, const BlockExecution& execution) {
 template <class C>
 inline bool BlockEngine<C>::sum_up(Watcher& watcher, const BlockExecution& execution) {
   BlockRuns& runs = watcher.runs;
-  if (execution.jumps_within || !is_user(*execution.run) ||
+  if ((execution.jumps_within | !execution.in_user) ||
       (!fits(core_, runs, execution) && !begin(watcher, execution)))
     return false;
   if (!runs.knows(execution.kind)) learn(core_, runs, execution);
