@@ -193,6 +193,9 @@ int run(const Options& options) {
     throw Refusal(options.output + ": no such folder; expected one for the files that the command writes");
   if (!options.record.empty() && options.cpus != 1)
     throw Refusal("--record: is of one CPU; leave --cpus out");
+  if (!options.record.empty() && access(fs::absolute(options.record).parent_path().c_str(), W_OK) != 0)
+    throw Refusal("--record " + options.record +
+                  ": no folder that can be written to; expected one for the trace");
   const Scratch scratch;
   const fs::path root = write_archive(options, scratch.path());
   const fs::path console =

@@ -150,6 +150,8 @@ END
     refuses "memory 20: too little.*expected [0-9]+ at least" --memory 20
     refuses "missing: no such file" --file missing
     refuses "missing: no such folder" -o missing
+    refuses "missing/T: no folder that can be written to" --record missing/T
+    refuses "record: is of one CPU" --record T --cpus 2
     PMUSIM_MACHINE_BUILD=$scratch/nowhere refuses "'pmusim-machine build' makes it" ;;
   *) sed -n '3,15s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
