@@ -37,9 +37,23 @@ std::vector<StatRow::Figure> figures_of(std::string_view event, const std::vecto
   return figures;
 }
 
-/// Figures compare what the same tasks did.
-std::vector<EventTotal> of_cgroup(std::vector<EventTotal> totals, const std::string& cgroup) {
-  std::erase_if(totals, [&](const EventTotal& total) { return total.cgroup != cgroup; });
+/// The rings that an event's modifiers name; empty: all.
+std::string rings_of(const EventTotal& total) {
+  std::string rings;
+  const std::size_t behind = total.name.find_last_of(":/");
+  if (behind == std::string::npos) return rings;
+  const std::string_view modifiers = std::string_view(total.name).substr(behind + 1);
+  if (modifiers.find_first_not_of("ukhGHpPSDeIRbWX") != std::string_view::npos) return rings;
+  for (const char ring : {'u', 'k'})
+    if (modifiers.find(ring) != std::string_view::npos) rings += ring;
+  return rings;
+}
+
+/// Figures compare what the same tasks did at the same rings.
+std::vector<EventTotal> comparable_with(const EventTotal& total, std::vector<EventTotal> totals) {
+  std::erase_if(totals, [&](const EventTotal& other) {
+    return other.cgroup != total.cgroup || rings_of(other) != rings_of(total);
+  });
   return totals;
 }
 
@@ -179,7 +193,7 @@ std::vector<StatRow> rows_of(const std::vector<EventTotal>& totals, const StatRe
           100.0 * static_cast<double>(total.running_ns) / static_cast<double>(total.enabled_ns);
     if (row.counted)
       row.figures =
-          figures_of(total.name.substr(0, total.name.find(':')), of_cgroup(totals, total.cgroup), result);
+          figures_of(total.name.substr(0, total.name.find(':')), comparable_with(total, totals), result);
     rows.push_back(std::move(row));
   }
   return rows;

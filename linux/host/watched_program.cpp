@@ -53,6 +53,7 @@ class KernelSide {
   void tell(const trace::Unmap&) {}
   void tell(const trace::Syscall&) {}
   void tell(const trace::SignalDelivery& delivery) { frame_.registers.rip = delivery.handler; }
+  void tell(const trace::Interrupt&) {}  // of traces with ring 0, which are refused
 
   KernelMachine& machine_;
   InterruptFrame frame_;
@@ -145,6 +146,10 @@ WatchedProgram::~WatchedProgram() = default;
 Result<WatchedProgram, Error> WatchedProgram::open(const std::string& trace_path, KernelMachine& machine) {
   auto reader = trace::Reader::open(trace_path);
   if (!reader.ok()) return Failure(reader.error());
+  if (reader->contents().kernel)
+    return Failure(Error(trace_path +
+                         ": holds code at ring 0, and the kernel here has none of another one's; expected "
+                         "a trace of user mode"));
   auto source =
       std::make_unique<ForwardingSource>(std::make_unique<trace::Reader>(std::move(reader).value()), machine);
   WatchedProgram program;

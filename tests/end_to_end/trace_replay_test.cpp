@@ -9,14 +9,14 @@
 namespace pmusim::test {
 namespace {
 
-u64 instructions_of(const std::string& path) { return trace::Reader::open(path)->instruction_count(); }
+u64 instruction_count_of(const std::string& path) { return trace::Reader::open(path)->instruction_count(); }
 
 TEST(TraceReplay, RunsAProgramUnderACustomDriver) {
   const std::string trace = recorded("branches", {"2000"});
   const Output output = run({PMUSIM_EXAMPLES "/trace_replay", trace});
   ASSERT_EQ(output.status, 0) << output.err;
   const std::vector<std::string> printed = lines(output.out);
-  const u64 instructions = instructions_of(trace);
+  const u64 instructions = instruction_count_of(trace);
   EXPECT_EQ(printed.back(), std::to_string(instructions) + " instructions");
   // Each interrupt is a few instructions late, and what it counts meanwhile is not of the next period.
   EXPECT_LE(printed.size() - 1, instructions / 10000);
@@ -38,7 +38,7 @@ TEST(TraceReplay, FeedsSeveralProcessorsOfC) {
   }
   u64 retired = 0;
   EXPECT_EQ(pmusim_run_trace(cpus, 2, trace.c_str(), ~u64{0}, &retired), PMUSIM_OK) << pmusim_last_error();
-  EXPECT_EQ(retired, instructions_of(trace));
+  EXPECT_EQ(retired, instruction_count_of(trace));
   for (pmusim_cpu* const cpu : cpus) {
     u64 counted = 0;
     EXPECT_EQ(pmusim_rdmsr(cpu, 0xC1, &counted), PMUSIM_OK);
