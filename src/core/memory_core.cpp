@@ -223,6 +223,7 @@ BlockExecution MemoryCore::execute(const trace::BlockRun& run) {
           .taken = last_.taken,
           .prediction = last_.prediction,
           .jumps_within = block.branches_within,
+          .in_user = is_user(run),
           .branch_ip = block.branch_ip};
 }
 

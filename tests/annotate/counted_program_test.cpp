@@ -275,8 +275,9 @@ TEST_F(CountedProgramTest, KernelAndUnmappedAddressesAreNamedSo) {
   const Report report = p.report();
   EXPECT_EQ(report.modules[0].path, "[kernel]");
   EXPECT_EQ(report.modules[1].path, "[unknown]");
-  EXPECT_THAT(report.notes, ElementsAre("[kernel]: symbols of kernels are not read",
-                                        "[unknown]: no mapping of a file is known here"));
+  EXPECT_THAT(report.notes,
+              ElementsAre("[kernel]: symbols of kernels are in a file of their own (--kallsyms)",
+                          "[unknown]: no mapping of a file is known here"));
 }
 
 TEST_F(CountedProgramTest, EveryRankingIsATable) {

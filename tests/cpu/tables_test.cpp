@@ -119,7 +119,7 @@ std::string refusal_of_features(std::string_view old, std::string_view instead) 
 TEST(FeatureTable, NeedsEveryFeatureWithAValueThatItTakes) {
   EXPECT_EQ(refusal_of_features("freeze", "freeze"), "");
   EXPECT_EQ(refusal_of_features("freeze", "# "), "table of models: naples ... lacks row freeze");
-  EXPECT_EQ(refusal_of_features("\ngp_counters", "\nsp_counters 1 1 1 1 1\ngp_counters"),
+  EXPECT_EQ(refusal_of_features("\ngp_counters", "\nsp_counters 1 1 1 1 1 1 1 1\ngp_counters"),
             "table of models: row sp_counters is no feature");
   EXPECT_EQ(refusal_of_features("streamlined", "sudden"),
             "table of models: freeze of naples is 'sudden', expected legacy or streamlined");

@@ -10,6 +10,7 @@
 #include "machine.h"
 #include "model_names.h"
 #include "pmusim/events/parser.h"
+#include "tests/support/quantity_parts.h"
 
 namespace pmusim::driver {
 namespace {
@@ -57,6 +58,7 @@ class EventfulProgram {
       if (!is_never_reported(static_cast<Quantity>(q), machine_.pmu.model().core))
         r.quantities[q] = lost_to_each;
     r.quantities[static_cast<unsigned>(Quantity::cycles)] = cycles_apart;
+    test::keep_parts_within(r.quantities, machine_.pmu.model().events, 1);
     if (signals.has(Signal::branch)) {
       r.branch = BranchKind::direct_jump;
       r.taken = true;

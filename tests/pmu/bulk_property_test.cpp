@@ -11,6 +11,7 @@
 #include "pmusim/arch/debug_store.h"
 #include "tests/pmu/guest.h"
 #include "tests/support/dice.h"
+#include "tests/support/quantity_parts.h"
 
 namespace pmusim::bulk_property_test {
 namespace {
@@ -103,6 +104,14 @@ class DrivenCpu : public PmiHandler {
   u64 period = 100, global_ctrl = 0, debugctl = 0;
 };
 
+/// No more cycles are lost to anything than have passed.
+void limit_lost_cycles(Quantities& quantities) {
+  const u32 passed = quantities[static_cast<unsigned>(Quantity::cycles)];
+  for (auto q = static_cast<unsigned>(Quantity::stall_cycles);
+       q <= static_cast<unsigned>(Quantity::starved_cycles); ++q)
+    quantities[q] = std::min(quantities[q], passed);
+}
+
 /// Draws programmings and blocks.
 class Draws : public Dice {
  public:
@@ -118,6 +127,8 @@ class Draws : public Dice {
     for (u64 n = 1 + below(10), i = 0; i < n; ++i) {
       const u64 passed = one_in(3) ? 0 : below(6);
       block.execution.push_back(retirement(block, cycle += passed, passed));
+      limit_lost_cycles(block.execution.back().quantities);
+      test::keep_parts_within(block.execution.back().quantities, model.events);
       block.execution.back().cpl = one_in(100) ? Cpl::kernel : cpl;
       block.execution.back().tx = one_in(tx == TxState::in_tx ? 30 : 300) ? TxState::aborting : tx;
     }
@@ -181,6 +192,7 @@ class Draws : public Dice {
     for (u64 n = below(8); n != 0; --n)
       r.signals.add(static_cast<Signal>(below(static_cast<u64>(Signal::lbr_insert))));
     for (u32& quantity : r.quantities) quantity = one_in(3) ? static_cast<u32>(below(5)) : 0;
+    r.quantities[static_cast<unsigned>(Quantity::none)] = 0;
     r.quantities[static_cast<unsigned>(Quantity::cycles)] = static_cast<u32>(passed);
     r.memory = std::span(block.accesses).first(below(3));
     if (!one_in(4)) r.registers = &block.registers;
@@ -310,6 +322,8 @@ class QuietRace {
       for (Retirement& r : block.execution) {
         r.cycle = ++cycle;
         r.quantities[static_cast<unsigned>(Quantity::cycles)] = 1;
+        limit_lost_cycles(r.quantities);
+        test::keep_parts_within(r.quantities, model.events);
         r.cpl = r.cpl_after = cpl;
         r.tx = TxState::none;
         r.registers = nullptr;
