@@ -75,8 +75,8 @@ void RegionGate::executed(std::span<const std::byte> code, u64 instructions, u64
 
 bool RegionGate::admits(const SideBandRecord& record) const {
   if (state_ == State::inside) return true;
-  return state_ != State::after && !std::holds_alternative<Syscall>(record) &&
-         !flushes(record) && !std::holds_alternative<ThreadSwitch>(record);
+  return state_ != State::after && !std::holds_alternative<Syscall>(record) && !flushes(record) &&
+         !std::holds_alternative<ThreadSwitch>(record);
 }
 
 std::string RegionGate::why_not_begun() const {
