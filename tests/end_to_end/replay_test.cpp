@@ -211,7 +211,7 @@ TEST(BadInput, EndsWithASentenceAndExitCodeTwo) {
       {{"stat", "--core", "round", trace_path}, "'interval', 'sampled', 'memory', 'simple' and 'flat'"},
       {{"stat", "--core", "flat", "-e", "branch-misses", trace_path}, "core 'simple' counts it"},
       {{"stat", "--core", "simple", "-e", "cache-misses", trace_path}, "core 'memory' counts it"},
-      {{"stat", "--core", "memory", "-e", "topdown-fe-bound", "--model", "icelake", trace_path},
+      {{"stat", "--core", "memory", "-e", "idq.dsb_uops", "--model", "icelake", trace_path},
        "core 'interval' counts it"},
       {{"record", "--core", "flat", "-d", "-o", out, trace_path}, "core 'interval' does"},
       {{"frobnicate"}, "frobnicate"},
