@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 namespace pmusim {
 namespace {
@@ -25,7 +27,9 @@ class InputFileTest : public testing::Test {
   std::string path(const std::string& name) const { return folder_ / name; }
 
  private:
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "input_file_test";
+  // Other tests of the suite may run in another process.
+  std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / ("input_file_test." + std::to_string(getpid()));
 };
 
 TEST_F(InputFileTest, ARegularFileIsRead) {
