@@ -28,11 +28,12 @@ Slots latest_of(const std::array<u8, size>& registers, const ReadyRegisters& rea
   return latest;
 }
 
+x86::RegisterMask mask_of(u8 place) { return place < LoweredInstruction::no_source ? bit(place) : 0; }
+
 template <std::size_t size>
-x86::RegisterMask mask_of(const std::array<u8, size>& registers) {
+x86::RegisterMask mask_of(const std::array<u8, size>& places) {
   x86::RegisterMask mask = 0;
-  for (const u8 each : registers)
-    if (each < LoweredInstruction::no_source) mask |= bit(each);
+  for (const u8 each : places) mask |= mask_of(each);
   return mask;
 }
 
@@ -108,7 +109,8 @@ void Dataflow::decide_slow_addresses(const trace::Block& block, LoweredBlock& lo
   const auto pass = [&](bool decides) {
     for (std::size_t n = 0; n < lowered.instructions.size(); ++n) {
       LoweredInstruction& each = lowered.instructions[n];
-      if (decides && each.may_be_slow && (bit(each.address_sources[0]) & loaded) == 0) each.always_slow = 1;
+      if (decides && each.may_be_slow && (mask_of(each.address_sources[0]) & loaded) == 0)
+        each.always_slow = 1;
       const x86::RegisterMask written = writes(block.instructions[n], each);
       const bool loads = each.loads() && each.work.latency_cycles == 0;
       loaded = loads ? loaded | written : loaded & ~written;
