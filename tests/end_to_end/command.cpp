@@ -14,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 extern char** environ;
 
@@ -154,9 +155,12 @@ std::string recorded(const std::string& workload_name, const std::vector<std::st
 
 std::string printed_in(const std::string& trace) { return read_file(trace + ".printed"); }
 
+// By the stream, not by iterators: a process that ends while its file in /proc is read makes the stream fail,
+// and iterators throw.
 std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(text).str();
 }
 
 std::vector<std::string> lines(const std::string& text) {

@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <thread>
 
@@ -37,12 +36,8 @@ std::vector<std::string> names_in(const ScratchDirectory& scratch) {
 
 /// Whether a process has `word` in its command line: a recorder, or its child before it executes the program.
 bool is_running(const std::string& word) {
-  for (const auto& process : fs::directory_iterator("/proc")) {
-    std::ifstream file(process.path() / "cmdline");
-    // If the process ends meanwhile, the stream fails; its buffer would throw.
-    for (std::string argument; std::getline(file, argument, '\0');)
-      if (argument.find(word) != argument.npos) return true;
-  }
+  for (const auto& process : fs::directory_iterator("/proc"))
+    if (read_file(process.path() / "cmdline").find(word) != std::string::npos) return true;
   return false;
 }
 

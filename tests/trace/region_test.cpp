@@ -15,6 +15,7 @@
 #include "tests/trace/sample_trace.h"
 #include "tests/trace/symbols.h"
 #include "trace/region_gate.h"
+#include "trace/tracee.h"
 
 namespace pmusim::trace {
 namespace {
@@ -151,8 +152,7 @@ std::vector<pid_t> children_that_run(const std::string& program) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const auto pid = static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), nullptr, 10));
     if (pid <= 0) continue;
-    std::ifstream file(entry.path() / "status");
-    std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string text = proc_file(static_cast<u32>(pid), "status");
     const bool is_child = text.find(fmt::format("PPid:\t{}\n", ::getpid())) != std::string::npos;
     const bool is_free = text.find("TracerPid:\t0\n") != std::string::npos;
     if (is_child && is_free && text.starts_with("Name:\t" + program + "\n")) found.push_back(pid);
