@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/demangle.h"
+#include "base/kernel_address.h"
 #include "mapped_name.h"
 
 namespace pmusim::annotate {
@@ -25,8 +26,6 @@ constexpr SpecialModule hypervisor{"[hypervisor]", "symbols of hypervisors are n
 constexpr SpecialModule guest_kernel{"[guest kernel]", "symbols of kernels are not read"};
 constexpr SpecialModule guest_user{"[guest user]", "what guests have mapped is not known"};
 
-bool is_in_upper_half(u64 address) { return (address & bit(63)) != 0; }
-
 /// nullptr for code of a process.
 const SpecialModule* special_of(CpuMode mode, u64 address) {
   switch (mode) {
@@ -39,7 +38,7 @@ const SpecialModule* special_of(CpuMode mode, u64 address) {
     case CpuMode::guest_user:
       return &guest_user;
     case CpuMode::unknown:
-      return is_in_upper_half(address) ? &kernel : nullptr;
+      return is_kernel_address(address) ? &kernel : nullptr;
     default:
       return nullptr;
   }
@@ -62,7 +61,7 @@ Location Resolver::locate(const CodeSpace& space, u64 address) {
 
 /// Stacks reach from one mode into another; a 32-bit kernel is in the lower half, and maps no file there.
 Location Resolver::locate_branch(const CodeSpace& space, u64 address) {
-  const bool is_upper = is_in_upper_half(address);
+  const bool is_upper = is_kernel_address(address);
   switch (space.mode) {
     case CpuMode::hypervisor:
       return locate(space, address);

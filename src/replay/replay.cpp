@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/kernel_address.h"
 #include "pmusim/trace/trace.h"
 #include "replay/feeder.h"
 
@@ -27,9 +28,8 @@ class Replay::State {
 
   /// `recorded`: by the trace.
   Cpl ring_at(u64 ip, Cpl recorded) const {
-    const bool upper_half = (ip >> 63) != 0;
     if (ring_ == ReplayRing::user) return recorded;
-    return ring_ == ReplayRing::kernel || upper_half ? Cpl::kernel : Cpl::user;
+    return ring_ == ReplayRing::kernel || is_kernel_address(ip) ? Cpl::kernel : Cpl::user;
   }
 
   std::unique_ptr<trace::Source> source_;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/kernel_address.h"
 #include "pmusim/trace/trace.h"
 #include "trace/rings.h"
 #include "trace/synthetic_kernel.h"

@@ -2,12 +2,10 @@
 #ifndef PMUSIM_SRC_TRACE_RINGS_H
 #define PMUSIM_SRC_TRACE_RINGS_H
 
+#include "base/kernel_address.h"
 #include "pmusim/trace/trace.h"
 
 namespace pmusim::trace {
-
-/// Kernels have the upper half of the address space, programs the lower.
-constexpr bool is_kernel_address(u64 address) { return (address >> 63) != 0; }
 
 /// The ring of what follows an execution of a block, of a trace with ring 0: which the branch says, and of
 /// returns out of ring 0 the address (SDM vol. 3, 5.8; IRET, RET far).

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/kernel_address.h"
 #include "driver/x86/branch_filter.h"
 #include "pmusim/arch/msr.h"
 
@@ -24,8 +25,6 @@ u32 newest(u64 control) {
   const auto next = static_cast<u32>(field(control, 19, 16));
   return (next == 0 ? samp_records : next) - 1;
 }
-
-bool is_kernel(u64 address) { return (address & bit(63)) != 0; }
 
 Failure<KernelError> refuse_sampling(std::string text) {
   return Failure(KernelError(EINVAL, std::move(text)));
@@ -97,9 +96,10 @@ void BranchSampling::read(const perf::SampleSink&) {
 
 /// Of the kernel is what ends there; without it both ends are in user code.
 bool BranchSampling::is_wanted(const perf::BranchEntry& branch) const {
-  if ((request_ & perf::branch::KERNEL) == 0 && (is_kernel(branch.from) || is_kernel(branch.to)))
+  if ((request_ & perf::branch::KERNEL) == 0 &&
+      (is_kernel_address(branch.from) || is_kernel_address(branch.to)))
     return false;
-  return (request_ & perf::branch::USER) != 0 || is_kernel(branch.to);
+  return (request_ & perf::branch::USER) != 0 || is_kernel_address(branch.to);
 }
 
 void BranchSampling::context_switch(perf::PmuDriver::SwitchDirection direction, perf::TaskId) {

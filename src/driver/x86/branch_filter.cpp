@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/kernel_address.h"
 #include "pmusim/x86/instruction.h"
 
 namespace pmusim::driver {
@@ -14,8 +15,7 @@ constexpr std::size_t longest_instruction = 15;
 constexpr u32 kernel_space = ~u32{0};
 constexpr u64 vsyscall_page = 0xFFFF'FFFF'FF60'0000, page_bytes = 4096;
 
-bool is_kernel(u64 ip) { return (ip & bit(63)) != 0; }
-u64 privilege_of(u64 ip) { return is_kernel(ip) ? KERNEL : USER; }
+u64 privilege_of(u64 ip) { return is_kernel_address(ip) ? KERNEL : USER; }
 
 struct RequestRow {
   u64 request, classes;
@@ -159,7 +159,7 @@ void BranchFilter::apply(std::vector<perf::BranchEntry>& branches, u64 requested
     if (classes == 0) continue;
     if ((requested & (IN_TX | NO_TX)) != 0) classes |= branch.in_tx ? IN_TX : NO_TX;
     if ((requested & classes) != classes) continue;
-    if ((requested & (KERNEL | KERNEL_SOURCE)) == 0 && is_kernel(branch.from)) continue;
+    if ((requested & (KERNEL | KERNEL_SOURCE)) == 0 && is_kernel_address(branch.from)) continue;
     if ((requested & TYPE_SAVE) != 0) branch.type = perf_type(classes) & 0xF;
     if (kept != i) branches[kept] = branch;
     ++kept;
@@ -181,7 +181,7 @@ void BranchFilter::apply_fused(std::vector<perf::BranchEntry>& branches, u64 req
     branch.from += found->offset;
     if (all && found->offset != 0) return false;
     if (classes == 0 || (requested & classes) != classes) return true;
-    if ((requested & (KERNEL | KERNEL_SOURCE)) == 0 && is_kernel(recorded)) return true;
+    if ((requested & (KERNEL | KERNEL_SOURCE)) == 0 && is_kernel_address(recorded)) return true;
     if ((requested & TYPE_SAVE) != 0) branch.type = perf_type(classes) & 0xF;
     return false;
   });
@@ -198,14 +198,14 @@ u64 BranchFilter::classify(const perf::BranchEntry& entry, const perf::SampleSin
 /// An interrupt has no instruction of its own: at its source stands whatever it returns to.
 u64 BranchFilter::classes_of(const perf::BranchEntry& entry, u64 instruction) {
   using namespace branch_class;
-  const bool enters_kernel = !is_kernel(entry.from) && is_kernel(entry.to);
+  const bool enters_kernel = !is_kernel_address(entry.from) && is_kernel_address(entry.to);
   const u64 classes = enters_kernel && (instruction & (SYSCALL | INT)) == 0 ? IRQ : instruction;
   return classes == 0 ? 0 : classes | privilege_of(entry.to);
 }
 
 const BranchFilter::Known* BranchFilter::instruction_at(u64 address, const perf::SampleSink& code) {
   using namespace branch_class;
-  const u32 space = is_kernel(address) ? kernel_space : address_space_;
+  const u32 space = is_kernel_address(address) ? kernel_space : address_space_;
   Known& known = known_[(address ^ address >> 16) & (known_.size() - 1)];
   if (known.address == address && known.address_space == space) return &known;
   if (address - vsyscall_page < page_bytes) return nullptr;

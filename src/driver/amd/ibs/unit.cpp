@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/kernel_address.h"
 #include "driver/x86/linux_changes.h"
 #include "driver/x86/record_word.h"
 #include "perf/refusal.h"
@@ -294,15 +295,14 @@ u64 IbsDriver::Unit::value_of(u32 address) const {
 /// Of a sample that was taken where the event does not count, in software.
 bool IbsDriver::Unit::is_left_out(const perf::Attr& attr, u64 ip) const {
   if ((attr.config2 & software_filter) == 0) return false;
-  const auto is_kernel = [&](u64 address) { return (address & bit(63)) != 0; };
-  if (is_kernel(ip) ? attr.exclude_kernel != 0 : attr.exclude_user != 0) return true;
+  if (is_kernel_address(ip) ? attr.exclude_kernel != 0 : attr.exclude_user != 0) return true;
   if (side_ != IbsSide::op || attr.exclude_kernel == 0) return false;
   const bool shows_data = (attr.sample_type & (perf::sample::ADDR | perf::sample::RAW)) != 0;
   if (shows_data && (value_of(ibs::OP_DATA3) & ibs::data3::LINEAR_VALID) != 0 &&
-      is_kernel(value_of(ibs::DC_LIN_AD)))
+      is_kernel_address(value_of(ibs::DC_LIN_AD)))
     return true;
   return (attr.sample_type & perf::sample::RAW) != 0 && (value_of(ibs::OP_DATA) & ibs::data::BRANCH) != 0 &&
-         is_kernel(value_of(ibs::BR_TARGET));
+         is_kernel_address(value_of(ibs::BR_TARGET));
 }
 
 void IbsDriver::Unit::describe_access(const perf::Attr& attr, perf::SampleData& data) const {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/kernel_address.h"
 #include "cpu/generic_events.h"
 #include "driver/intel/scheduling/constraint_rows.h"
 #include "driver/x86/event_data.h"
@@ -19,8 +20,6 @@ constexpr u64 records_above_threshold = 170;  // what can be stored until the in
 
 constexpr u64 control_bits = msr::debugctl::TR | msr::debugctl::BTS | msr::debugctl::BTINT |
                              msr::debugctl::BTS_OFF_OS | msr::debugctl::BTS_OFF_USR;
-
-bool is_kernel_address(u64 address) { return static_cast<i64>(address) < 0; }
 
 /// DEBUGCTL bits that have this event's branches stored.
 u64 control_for(const perf::Attr& attr) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver/intel/samples/ip_fixup.h"
 
+#include "base/kernel_address.h"
 #include "pmusim/x86/instruction.h"
 
 namespace pmusim::driver {
@@ -9,15 +10,13 @@ namespace {
 
 constexpr u64 longest_block_bytes = 4096;
 
-bool in_kernel_half(u64 address) { return (address >> 63) != 0; }
-
 }  // namespace
 
 std::optional<u64> previous_instruction(u64 next_ip, const perf::BranchEntry& newest,
                                         const CodeReader& read) {
   if (newest.from == 0 || newest.to == 0) return std::nullopt;
   if (newest.to == next_ip) return newest.from;  // the sampled instruction is the branch
-  if (in_kernel_half(newest.to) != in_kernel_half(next_ip)) return std::nullopt;
+  if (is_kernel_address(newest.to) != is_kernel_address(next_ip)) return std::nullopt;
   if (next_ip < newest.to || next_ip - newest.to > longest_block_bytes) return std::nullopt;
 
   const std::vector<std::byte> code = read(newest.to, next_ip - newest.to);

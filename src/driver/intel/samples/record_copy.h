@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "base/kernel_address.h"
 #include "driver/intel/samples/pebs_sample.h"
 #include "driver/intel/samples/sample_plan.h"
 #include "driver/x86/record_word.h"
@@ -87,7 +88,7 @@ inline void copy_registers(const SamplePlan& plan, const std::byte* record, u64 
   store_word(to + eight + word, architectural_flags(load_word(from)));
   std::byte* high = to + eight + 2 * word;
   if (plan.sample.selectors) {
-    store_word(high, perf::segments_at((ip >> 63) != 0 ? Cpl::kernel : Cpl::user).code);
+    store_word(high, perf::segments_at(is_kernel_address(ip) ? Cpl::kernel : Cpl::user).code);
     store_word(high + word, plan.sample.stack_selector);
     high += 2 * word;
   }
@@ -125,7 +126,7 @@ inline std::byte* copy_record(const SamplePlan& plan, const std::byte* record, s
   const perf::SampleTemplate& sample = plan.sample;
   const auto* words = reinterpret_cast<const std::byte*>(sample.words.data());
   const u64 ip = load_word(record + plan.record.ip);
-  if (plan.hides_kernel && (ip >> 63) != 0) [[unlikely]]
+  if (plan.hides_kernel && is_kernel_address(ip)) [[unlikely]]
     return nullptr;
   std::byte* rest = to;  // where the sample would begin, had it no branches
   if (is_wide(shape) && sample.at.branches_end != 0) {

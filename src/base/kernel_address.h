@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_BASE_KERNEL_ADDRESS_H
+#define PMUSIM_BASE_KERNEL_ADDRESS_H
+
+#include "pmusim/base/types.h"
+
+namespace pmusim {
+
+/// Kernels of 64 bits have the upper half of the address space, programs the lower.
+constexpr bool is_kernel_address(u64 address) { return (address & bit(63)) != 0; }
+
+}  // namespace pmusim
+
+#endif
