@@ -61,9 +61,9 @@ constexpr QuantitySet requests =
     QuantitySet::range(Quantity::l2_requests, Quantity::l2_prefetch_misses) |
     QuantitySet{Quantity::l1i_hits, Quantity::l1i_misses, Quantity::all_data_reads};
 
-bool is_known_quantity(CoreLevel core, Quantity quantity) {
-  if (quantity == Quantity::cycles || quantity == Quantity::reference_cycles) return true;
-  return core == CoreLevel::memory && requests.has(quantity);
+QuantitySet known_quantities(CoreLevel core) {
+  constexpr QuantitySet time{Quantity::cycles, Quantity::reference_cycles};
+  return core == CoreLevel::memory ? time | requests : time;
 }
 
 SignalSet unknown_signals(CoreLevel core) {
@@ -170,23 +170,16 @@ bool is_known_at(CoreLevel core, const EventDefinition& event, u64 event_select,
   if (is_whole(core)) return true;
   if (needs_modelled_time(event, event_select, extra)) return false;
   const EventRule& rule = event.rule;
-  if (rule.quantity != Quantity::none)
-    return is_known_quantity(core, rule.quantity) && std::ranges::all_of(rule.plus, [&](Quantity more) {
-             return more == Quantity::none || is_known_quantity(core, more);
-           });
+  if (rule.quantity != Quantity::none) return known_quantities(core).contains(quantities_of(rule));
   return !unknown_signals(core).intersects(rule.all | rule.any | rule.none);
 }
 
 bool follows_from_order(const EventDefinition& event, u64 event_select, u64 extra) {
   if (needs_modelled_time(event, event_select, extra)) return false;
   const EventRule& rule = event.rule;
-  const auto is_ordered = [](Quantity quantity) {
-    return quantity >= Quantity::page_walks_load && quantity <= Quantity::page_walks_instruction;
-  };
-  if (rule.quantity != Quantity::none)
-    return is_ordered(rule.quantity) && rule.minus == Quantity::none &&
-           std::ranges::all_of(rule.plus,
-                               [&](Quantity more) { return more == Quantity::none || is_ordered(more); });
+  constexpr QuantitySet ordered =
+      QuantitySet::range(Quantity::page_walks_load, Quantity::page_walks_instruction);
+  if (rule.quantity != Quantity::none) return ordered.contains(quantities_of(rule));
   constexpr SignalSet timed = ((address_signals | fetch_signals) ^ ordered_signals) | transaction_signals;
   return !timed.intersects(rule.all | rule.any | rule.none);
 }

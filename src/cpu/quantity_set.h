@@ -28,6 +28,9 @@ class QuantitySet {
   constexpr bool has(Quantity quantity) const {
     return (words_[index(quantity) / 64] & bit(index(quantity) % 64)) != 0;
   }
+  constexpr bool contains(const QuantitySet& other) const {
+    return (other.words_[0] & ~words_[0]) == 0 && (other.words_[1] & ~words_[1]) == 0;
+  }
   constexpr bool empty() const { return (words_[0] | words_[1]) == 0; }
   constexpr bool intersects(const QuantitySet& other) const {
     return ((words_[0] & other.words_[0]) | (words_[1] & other.words_[1])) != 0;
@@ -52,6 +55,17 @@ class QuantitySet {
   std::array<u64, 2> words_{};
 };
 static_assert(static_cast<unsigned>(Quantity::count_) <= 128);
+
+/// All that a rule adds up or leaves out. Empty: it goes by signals.
+constexpr QuantitySet quantities_of(const EventRule& rule) {
+  QuantitySet all;
+  if (rule.quantity == Quantity::none) return all;
+  all.add(rule.quantity);
+  for (const Quantity more : rule.plus)
+    if (more != Quantity::none) all.add(more);
+  if (rule.minus != Quantity::none) all.add(rule.minus);
+  return all;
+}
 
 }  // namespace pmusim
 

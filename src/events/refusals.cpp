@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "cpu/quantity_set.h"
 #include "cpu/unmodelled_signals.h"
 
 namespace pmusim::events {
@@ -451,9 +452,10 @@ std::string_view why_never_reported(const EventRule& rule, const CpuModel& model
       {Signal::dsb_to_mite, unknown_source},
   };
   const SignalSet never = signals_never_raised(model);
-  const std::array all{rule.quantity, rule.plus[0], rule.plus[1], rule.plus[2], rule.minus};
-  const auto unreported = [&](Quantity q) { return is_never_reported(q, model.core); };
-  if (std::ranges::any_of(all, unreported)) return unknown_source;
+  bool unreported = false;
+  quantities_of(rule).each_index(
+      [&](unsigned which) { unreported |= is_never_reported(static_cast<Quantity>(which), model.core); });
+  if (unreported) return unknown_source;
   const bool possible = !rule.all.intersects(never) && (rule.any.empty() || !never.contains(rule.any));
   if (possible) return {};
   const auto* found = std::ranges::find_if(of_signals, [&](const auto& s) {
