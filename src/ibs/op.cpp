@@ -58,6 +58,7 @@ bool IbsUnit::retire_op(const Retirement& r) {
 /// Ops behind a mispredicted branch, which never retire. A tag on one of them is lost, and counting goes on.
 void IbsUnit::dispatch_wrong_path(const Retirement& branch) {
   const u64 ops = model_->policies.ibs_wrong_path_ops, period = op_period();
+  if (ops == 0) return;
   const u64 dispatched = branch.cycle - std::min<u64>(branch.latency_cycles, branch.cycle);
   bool flushed;
   if ((op_ctl_ & op::CNT_CTL) != 0) {
@@ -68,7 +69,7 @@ void IbsUnit::dispatch_wrong_path(const Retirement& branch) {
     const u64 cycles = (ops + model_->core.issue_width - 1) / model_->core.issue_width;
     flushed = dispatched + cycles > op_counted_from_ + left;
   }
-  if (ops == 0 || !flushed) return;
+  if (!flushed) return;
   ++tags_.ops;
   restart_op_count(branch.cycle);
 }

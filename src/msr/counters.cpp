@@ -270,12 +270,12 @@ bool CounterFile::counts_for_host(unsigned gp) const {
 
 /// AMD: the even counters whose next one has the event Merge, so that the two are one (PPR, merged counters).
 u64 CounterFile::merged_pairs(u64 enabled) const {
-  constexpr u16 merge = 0xFFF;
+  using msr::amd::ctl::MERGE;
   if (!model_->merges_counters()) return 0;
   u64 pairs = 0;
   for (unsigned n = 0; n + 1 < first_fixed; n += 2)
     if ((enabled & bit(n + 1)) != 0 && (event_select_[n + 1] & msr::evtsel::EN) != 0 &&
-        msr::amd::ctl::event(event_select_[n + 1]) == merge)
+        (event_select_[n + 1] & MERGE) == MERGE)
       pairs |= bit(n);
   return pairs;
 }

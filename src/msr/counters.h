@@ -28,6 +28,12 @@ inline constexpr unsigned counter_slots = 48;
 struct Counted {
   u64 occurred = 0;    ///< counters that were incremented (all filters passed, CMASK and EDGE satisfied)
   u64 overflowed = 0;  ///< counters that wrapped, and bit 48 when PERF_METRICS' internal counters did
+
+  Counted& operator|=(const Counted& more) {
+    occurred |= more.occurred;
+    overflowed |= more.overflowed;
+    return *this;
+  }
 };
 
 /// Registers of other units that narrow down what an event counts.

@@ -127,24 +127,15 @@ void Sequencer::log_branch(const Retirement& r, Counted& counted) {
   }
   if (!lbr_.record(branch, lbr_gate())) return;
   observer_.notify(&Observer::on_lbr_record, {now(), r.ip, r.next_ip, r.branch, r.mispredicted});
-  const Counted insertion = counters_.count_late(Signal::lbr_insert, r);
-  counted.occurred |= insertion.occurred;
-  counted.overflowed |= insertion.overflowed;
+  counted |= counters_.count_late(Signal::lbr_insert, r);
 }
 
 // An op that is tagged is an event of its own, too.
 void Sequencer::follow_ibs(const Retirement& r, Counted& counted) {
   if (ibs_.retire(r)) request_ibs_interrupt();
   const IbsUnit::Tags tags = ibs_.take_tags();
-  const auto count = [&](Signal signal, u32 times) {
-    for (; times != 0; --times) {
-      const Counted late = counters_.count_late(signal, r);
-      counted.occurred |= late.occurred;
-      counted.overflowed |= late.overflowed;
-    }
-  };
-  count(Signal::ibs_tagged, tags.ops);
-  count(Signal::ibs_tagged_retired, tags.retired);
+  for (u32 n = 0; n < tags.ops; ++n) counted |= counters_.count_late(Signal::ibs_tagged, r);
+  for (u32 n = 0; n < tags.retired; ++n) counted |= counters_.count_late(Signal::ibs_tagged_retired, r);
 }
 
 void Sequencer::store_branch(const Retirement& r) {

@@ -223,9 +223,9 @@ inline constexpr u64 EVENT_LOW = bits(7, 0);
 inline constexpr u64 EVENT_HIGH = bits(35, 32);  ///< bits 11:8 of the event's number
 inline constexpr u64 GUEST_ONLY = bit(40), HOST_ONLY = bit(41);
 inline constexpr u64 PREC_RET = bit(43);  ///< of PERF_CTL2
-/// The number of the event that an event select names.
 /// In an odd counter: the upper bits of the counter before it (event FFFH, Merge).
 inline constexpr u64 MERGE = EVENT_HIGH | EVENT_LOW;
+/// The number of the event that an event select names.
 constexpr u16 event(u64 select) { return static_cast<u16>(field(select, 7, 0) | field(select, 35, 32) << 8); }
 }  // namespace ctl
 
