@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/branch_outcome.h"
+#include "core/recorded_instruction.h"
 #include "pmusim/cpu/core_parameters.h"
 
 namespace pmusim {
@@ -108,22 +109,12 @@ const Retirement& BlockCore::next(const BlockExecution& execution, Cursor& curso
   cursor.cycle = execution.end() - block.cycles + schedules_[block.schedule + cursor.instruction];
 
   Retirement& r = cursor.retirement;
-  r.ip = instruction.ip;
-  r.next_ip = last ? run.next_ip : instruction.end();
+  retire_as_recorded(run, cursor.instruction, cursor.change, r);
   r.cycle = cursor.cycle;
-  r.cpl = run.block->ring;
-  r.cpl_after = last ? run.next_ring : r.cpl;
   r.signals = instruction.signals;
-  r.length = instruction.length;
-  r.branch = instruction.branch;
   r.latency_cycles = r.retire_latency_cycles = static_cast<u32>(cursor.cycle - previous);
   set(r.quantities, Quantity::cycles, cursor.cycle - previous);
   set(r.quantities, Quantity::reference_cycles, tsc_.ticks(cursor.cycle) - tsc_.ticks(previous));
-  r.registers = cursor.instruction < run.registers.size() ? &run.registers[cursor.instruction] : nullptr;
-  const auto changes = run.extended_changes;
-  const bool changed =
-      cursor.change < changes.size() && changes[cursor.change].instruction == cursor.instruction;
-  r.extended = changed ? &changes[cursor.change++].change : nullptr;
   if (instruction.branch != BranchKind::none) {
     r.taken = last ? execution.taken : is_taken(instruction, r.next_ip);
     r.mispredicted = last && execution.prediction == Prediction::wrong;

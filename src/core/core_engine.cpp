@@ -8,6 +8,7 @@
 
 #include "core/branch_outcome.h"
 #include "core/core_costs.h"
+#include "core/recorded_instruction.h"
 #include "cpu/memory_signals.h"
 #include "pmusim/cpu/core_parameters.h"
 #include "pmusim/cpu/retirement.h"
@@ -70,7 +71,7 @@ void CoreEngine::begin_lowered(const trace::BlockRun& block_run, const LoweredBl
   // One that is taken starts where jumps do.
   const auto form = left_by_branch_ ? InstructionForm::branch : InstructionForm::conditional_branch;
   last_branch_ports_ = costs_->of(form).uses[0].ports;
-  next_ = {};
+  accesses_ = AccessReader(block_run);
   cursor_.instruction = cursor_.change = cursor_.request = cursor_.transacted = 0;
   count_ = sync_uops_ = 0;
   if (passed_.size() < block_run.block->instructions.size())
@@ -94,15 +95,9 @@ void CoreEngine::interrupt() {
   transactions_.interrupt();
 }
 
-// The trace has no address for it, as it is no access. Its registers are those before it too. Of the line
-// that is being executed fetch asks again.
+// Of the line that is being executed fetch asks again.
 void CoreEngine::flush_line(const x86::Instruction& instruction, const Registers* registers) {
-  const x86::MemoryOperand& line = instruction.flushed_line;
-  if (registers == nullptr || line.fs || line.gs) return;
-  MemoryHierarchy& hierarchy = memory_.hierarchy();
-  const u64 address = x86::effective_address(instruction, line, *registers, 0, 0);
-  hierarchy.flush(address);
-  if (hierarchy.line_of(address) == fetched_line_) fetched_line_ = nowhere;
+  if (const auto line = memory_.flush(instruction, registers); line == fetched_line_) fetched_line_ = nowhere;
 }
 
 // The cycle in which the line is there.
@@ -130,18 +125,6 @@ void CoreEngine::fetch(const LoweredInstruction& instruction) {
   if (hierarchy.line_of(last_byte) != fetched_line_) fetch_line(last_byte);
 }
 
-DataAccesses CoreEngine::take_accesses(const LoweredInstruction& instruction) {
-  DataAccesses data{&instruction, {}};
-  const std::span<const u64> addresses = run_->addresses;
-  const std::size_t operands = instruction.operands;
-  if (next_.address <= addresses.size() && operands <= addresses.size() - next_.address)
-    data.addresses = addresses.subspan(next_.address, operands);
-  next_.address += operands;
-  if (instruction.rep && next_.repetition < run_->rep_counts.size())
-    data.iterations = run_->rep_counts[next_.repetition++];
-  return data;
-}
-
 template <std::size_t size>
 CoreEngine::Ready CoreEngine::ready(const std::array<u8, size>& registers, u64 cycle) const {
   Ready latest{cycle, WaitingFor::execution};
@@ -159,14 +142,8 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
 [[gnu::always_inline]] inline void CoreEngine::deliver(const LoweredInstruction& instruction,
                                                        FrontEnd::Delivery& delivery) {
   const u64 wanted = pipeline_.next_dispatch();
-  const FrontEnd::Code code{instruction.ip,
-                            instruction.length,
-                            instruction.uops,
-                            instruction.length_changing_prefix,
-                            instruction.opcode_offset,
-                            instruction.may_pair != 0,
-                            instruction.uncached != 0};
-  const u64 delivered = front_end_.deliver(code, wanted, execution_.signals, delivery);
+  const u64 delivered =
+      front_end_.deliver(FrontEnd::Code::of(instruction), wanted, execution_.signals, delivery);
   if (delivered > wanted) pipeline_.stall_fetch(delivered);
 }
 
@@ -271,7 +248,7 @@ template <IssueOrder order>
                                                                     const LoweredInstruction& lowered,
                                                                     u64 dispatched) {
   DataAccesses data{&lowered, {}};
-  if (lowered.operands != 0 || lowered.rep) data = take_accesses(lowered);
+  if (lowered.operands != 0 || lowered.rep) data = accesses_.take(lowered);
   constexpr bool in_order = order == IssueOrder::in_order;
   const u64 earliest = in_order ? std::max(dispatched, last_start_) : dispatched;
   Ready result = lowered.masked                   ? ready(instruction.registers_read, earliest)
@@ -360,15 +337,6 @@ void CoreEngine::clear_pipeline() {
   fetched_line_ = nowhere;
 }
 
-u64 CoreEngine::next_ip(std::size_t instruction) const {
-  const std::vector<x86::Instruction>& all = run_->block->instructions;
-  return instruction + 1 == all.size() ? run_->next_ip : all[instruction + 1].ip;
-}
-
-const Registers* CoreEngine::registers_after(std::size_t instruction) const {
-  return instruction < run_->registers.size() ? &run_->registers[instruction] : nullptr;
-}
-
 // With all that it calls for every instruction in one function: calls took a tenth of a replay.
 template <IssueOrder order>
 [[gnu::always_inline]] inline void CoreEngine::pass(const x86::Instruction& instruction,
@@ -390,7 +358,7 @@ template <IssueOrder order>
   if (std::exchange(execution_.clears_pipeline, false)) clear_pipeline();
   if (lowered.loads()) pipeline_.retire_load();
   if (lowered.stores()) memory_.retire_store(pipeline_.retired_cycle());
-  if (lowered.rare) finish_rare(instruction, registers_after(number));
+  if (lowered.rare) finish_rare(instruction, registers_after(*run_, number));
   if (!transactions_.ignores(lowered.transaction)) transact(instruction, number);
 
   passed.signals = execution_.signals;
@@ -405,7 +373,7 @@ void CoreEngine::transact(const x86::Instruction& instruction, std::size_t numbe
   const std::size_t first = number == 0 ? 0 : passed_[number - 1].accesses;
   const Transactions::Passed passed =
       transactions_.pass({.instruction = instruction,
-                          .next_ip = next_ip(number),
+                          .next_ip = next_ip_of(*run_, number),
                           .taken = passed_[number].taken,
                           .accesses = std::span(execution_.accesses).subspan(first)});
   transacted_.push_back({number, passed});
@@ -449,10 +417,10 @@ void CoreEngine::step_in_order(std::size_t number) {
   execution_.signals = {};
   if (!lowered.stays_in_line || fetched_line_ == nowhere) fetch_in_order(lowered);
   if (lowered.accesses != 0 || lowered.operands != 0 || lowered.rep)
-    memory_.access_in_order(take_accesses(lowered), begin_cycle_, execution_);
+    memory_.access_in_order(accesses_.take(lowered), begin_cycle_, execution_);
   if (std::exchange(execution_.clears_pipeline, false)) fetched_line_ = nowhere;
   if (lowered.rare && run_->block->instructions[number].flushes_line)
-    flush_line(run_->block->instructions[number], registers_after(number));
+    flush_line(run_->block->instructions[number], registers_after(*run_, number));
   if (!(execution_.signals ^ hits_[lowered.accesses]).empty()) {
     passed_[number].signals = execution_.signals;
     unusual_.push_back(static_cast<u32>(number));
@@ -519,11 +487,6 @@ SignalSet CoreEngine::signals_of(std::size_t number) const {
   return signals | signals_of_branch(instruction.branch, passed.taken, passed.prediction);
 }
 
-u8 CoreEngine::fused_length(std::size_t number) const {
-  const auto& instructions = lowered().instructions;
-  return instructions[number].second_of_pair ? instructions[number - 1].length : u8{0};
-}
-
 u64 CoreEngine::cycle_before(std::size_t instruction) const {
   return instruction == 0 ? begin_cycle_ : passed_[instruction - 1].cycle;
 }
@@ -564,11 +527,8 @@ const Retirement& CoreEngine::retire(Cursor& cursor) const {
   const u32 first_access = number == 0 ? 0 : passed_[number - 1].accesses;
 
   Retirement& r = cursor.retirement;
-  r.ip = instruction.ip;
-  r.next_ip = next_ip(number);
+  retire_as_recorded(*run_, number, cursor.change, r);
   r.cycle = passed.cycle;
-  r.cpl = run_->block->ring;
-  r.cpl_after = number + 1 == run_->block->instructions.size() ? run_->next_ring : r.cpl;
   r.signals = signals_of(number);
   r.quantities.fill(0);
   if (cursor.request < requests_.size() && requests_[cursor.request].instruction == number)
@@ -578,19 +538,12 @@ const Retirement& CoreEngine::retire(Cursor& cursor) const {
   add_uops(passed.sync_uops, r.quantities);
   CodeQuantities::of(instruction, lowered().instructions[number]).add_to(r.quantities);
   if (time_is_recorded_) recorded_time_.account(previous, passed.cycle, r.quantities);
-  r.length = instruction.length;
-  r.fused_length = fused_length(number);
-  r.branch = instruction.branch;
+  r.fused_length = lowered().fused_length(number);
   r.taken = passed.taken;
   r.mispredicted = passed.prediction == Prediction::wrong;
   r.latency_cycles = static_cast<u32>(passed.passage.cycle - passed.passage.dispatched.cycle());
   r.retire_latency_cycles = static_cast<u32>(passed.cycle - previous);
   r.memory = std::span(execution_.accesses).subspan(first_access, passed.accesses - first_access);
-  r.registers = registers_after(number);
-  r.extended = nullptr;
-  const auto changes = run_->extended_changes;
-  if (cursor.change < changes.size() && changes[cursor.change].instruction == number)
-    r.extended = &changes[cursor.change++].change;
   r.tx = TxState::none;
   if (cursor.transacted < transacted_.size() && transacted_[cursor.transacted].instruction == number)
     Transactions::tell(transacted_[cursor.transacted++].passed, r);

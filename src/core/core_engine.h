@@ -90,8 +90,6 @@ class CoreEngine {
 
   /// All that is true of an instruction that has passed.
   SignalSet signals_of(std::size_t instruction) const;
-  /// As Retirement has it.
-  u8 fused_length(std::size_t instruction) const;
   /// Quantities of all instructions of this execution, which have passed outside of transactions and have no
   /// recorded time: those that are wanted, and perhaps others.
   Quantities sum(const QuantitySet& wanted) const;
@@ -148,9 +146,6 @@ class CoreEngine {
     std::size_t instruction = 0;
     Transactions::Passed passed;
   };
-  struct Next {
-    std::size_t address = 0, repetition = 0;
-  };
   CoreEngine(const CpuModel& model, const CoreParameters& parameters, BranchUnit branches);
   template <IssueOrder order>
   void pass(const x86::Instruction& instruction, const LoweredInstruction& lowered);
@@ -163,7 +158,6 @@ class CoreEngine {
   void flush_line(const x86::Instruction& instruction, const Registers* registers);
   void fetch_line(u64 address);
   u64 find_line(u64 address, u64 now);
-  DataAccesses take_accesses(const LoweredInstruction& instruction);
   template <std::size_t size>
   Ready ready(const std::array<u8, size>& registers, u64 cycle) const;
   Ready ready(x86::RegisterMask registers, u64 cycle) const;
@@ -183,12 +177,10 @@ class CoreEngine {
   void redirect_fetch(Prediction prediction, u64 resolved);
   void clear_pipeline();
   void finish_rare(const x86::Instruction& instruction, const Registers* registers);
-  u64 next_ip(std::size_t instruction) const;
   u64 cycle_before(std::size_t instruction) const;
   void account(const Passed& passed, const QuantitySet& wanted, Quantities& quantities) const;
   /// Uops that no instruction of the code has.
   static void add_uops(unsigned uops, Quantities& quantities);
-  const Registers* registers_after(std::size_t instruction) const;
 
   CoreParameters parameters_;
   IssueOrder issue_order_;
@@ -226,7 +218,7 @@ class CoreEngine {
   u64 begin_cycle_ = 0;
   bool left_by_branch_ = false;     // its last instruction is a branch that is taken
   PortMask last_branch_ports_ = 0;  // if that is a conditional one
-  Next next_;
+  AccessReader accesses_;
   Execution execution_;
   std::vector<Passed> passed_;
   std::size_t count_ = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/loop_stream.h"
+#include "core/lowered_block.h"
 #include "core/uop_cache.h"
 #include "cpu/quantity_set.h"
 #include "pmusim/cpu/model.h"
@@ -37,6 +38,16 @@ class FrontEnd {
     unsigned opcode_offset = 0;
     bool may_pair = false;  ///< could have fused with the next one
     bool uncached = false;  ///< never in the uop cache
+
+    static Code of(const LoweredInstruction& from) {
+      return {from.ip,
+              from.length,
+              from.uops,
+              from.length_changing_prefix,
+              from.opcode_offset,
+              from.may_pair != 0,
+              from.uncached != 0};
+    }
   };
   enum class Source : u8 { none, uop_cache, decoders, sequencer, loop };
   /// How it came: what the quantities of the front end are made of, on demand.

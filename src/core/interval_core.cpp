@@ -63,7 +63,7 @@ BlockExecution IntervalCore::passed_execution(const trace::BlockRun& run, const 
           .cycles = static_cast<u32>(last.cycle - since),
           .branch = branch.branch,
           .branch_length = branch.length,
-          .fused_length = engine_.fused_length(lowered.instructions.size() - 1),
+          .fused_length = lowered.fused_length(lowered.instructions.size() - 1),
           .taken = last.taken,
           .prediction = last.prediction,
           .jumps_within = lowered.branches_within || engine_.transacted(),

@@ -22,12 +22,6 @@ WaitingFor distance(CacheLevel level) {
   }
 }
 
-SignalSet signals_of_hit(AccessKind kind) {
-  using enum Signal;
-  constexpr SignalSet loaded{load_l1_hit, load_latency}, stored{store_l1_hit, store_latency};
-  return kind == AccessKind::load ? loaded : stored;
-}
-
 // As most are.
 SignalSet signals_of(const MemoryAccess& access, Lines lines) {
   if (access.level != CacheLevel::l1 || access.tlb != TlbLevel::l1 || lines != Lines::one)
@@ -52,6 +46,14 @@ LoadStoreUnit::LoadStoreUnit(const CoreParameters& parameters)
       window_(parameters.store_buffer_entries),
       disambiguation_(parameters.disambiguation_loads),
       store_buffer_(parameters.store_buffer_entries) {}
+
+std::optional<u64> LoadStoreUnit::flush(const x86::Instruction& instruction, const Registers* registers) {
+  const x86::MemoryOperand& line = instruction.flushed_line;
+  if (registers == nullptr || line.fs || line.gs) return std::nullopt;
+  const u64 address = x86::effective_address(instruction, line, *registers, 0, 0);
+  hierarchy_.flush(address);
+  return hierarchy_.line_of(address);
+}
 
 // A load that starts before all older stores have their addresses: when it starts after all.
 u64 LoadStoreUnit::pass_older_stores(u64 ip, const StoreWindow::Met& met, u64 cycle, Execution& execution) {

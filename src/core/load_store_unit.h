@@ -3,6 +3,7 @@
 #define PMUSIM_CORE_LOAD_STORE_UNIT_H
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "core/busy_span.h"
@@ -20,6 +21,29 @@ struct DataAccesses {
   std::span<const u64> addresses;  ///< one per memory operand; empty where the trace has none
   u64 iterations = 1;              ///< of a REP instruction
   u64 slow_cycles = 0;             ///< more than usual that the cache takes
+};
+
+/// Takes the accesses of a block's execution, instruction by instruction.
+class AccessReader {
+ public:
+  AccessReader() = default;
+  explicit AccessReader(const trace::BlockRun& run) : run_(&run) {}
+
+  DataAccesses take(const LoweredInstruction& instruction) {
+    DataAccesses data{&instruction, {}};
+    const std::span<const u64> addresses = run_->addresses;
+    const std::size_t operands = instruction.operands;
+    if (address_ <= addresses.size() && operands <= addresses.size() - address_)
+      data.addresses = addresses.subspan(address_, operands);
+    address_ += operands;
+    if (instruction.rep && repetition_ < run_->rep_counts.size())
+      data.iterations = run_->rep_counts[repetition_++];
+    return data;
+  }
+
+ private:
+  const trace::BlockRun* run_ = nullptr;
+  std::size_t address_ = 0, repetition_ = 0;
 };
 
 /// An instruction on its way to retirement: what has become true of it that its code does not say, and what
@@ -57,6 +81,9 @@ class LoadStoreUnit {
   explicit LoadStoreUnit(const CoreParameters& parameters);
 
   MemoryHierarchy& hierarchy() { return hierarchy_; }
+  /// CLFLUSH and the like, for which the trace has no address, as it is no access: the line, which is in no
+  /// cache now. Nothing where registers are not known. Those after the instruction are those before it, too.
+  std::optional<u64> flush(const x86::Instruction& instruction, const Registers* registers);
   /// Caches, TLBs and predictors hold what they do there.
   void warm_from(const LoadStoreUnit& before) {
     hierarchy_ = before.hierarchy_;

@@ -3,6 +3,7 @@
 #define PMUSIM_SRC_CORE_LOWERED_BLOCK_H
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -80,6 +81,11 @@ struct LoweredBlock {
   bool branches_within = false;                  ///< before its last instruction
   /// What ran after it the last time: fetched early, as programs are larger than caches.
   std::span<const LoweredInstruction> followed_by;
+
+  /// Of an instruction as Retirement has it.
+  u8 fused_length(std::size_t number) const {
+    return instructions[number].second_of_pair ? instructions[number - 1].length : u8{0};
+  }
 };
 
 /// Lowers blocks for a core.

@@ -8,6 +8,7 @@
 #include "core/branch_outcome.h"
 #include "core/core_costs.h"
 #include "core/core_engine.h"
+#include "core/recorded_instruction.h"
 #include "cpu/memory_signals.h"
 #include "pmusim/cpu/core_parameters.h"
 
@@ -79,6 +80,7 @@ const MemoryCore::Block& MemoryCore::lower(const trace::Block& block) {
   made.end = last.end();
   made.target = block.instructions.back().target;
   made.branch = last.branch;
+  made.fused_length = lowered.fused_length(lowered.instructions.size() - 1);
   made.branches_within = lowered.branches_within;
   made.instructions = static_cast<u16>(lowered.instructions.size());
   find_lines(lowered, made);
@@ -113,9 +115,7 @@ void MemoryCore::keep_flow(const BlockFlow& flow, Block& made) {
 FrontEnd::BlockCode MemoryCore::code_of(const LoweredBlock& lowered) const {
   std::vector<FrontEnd::Code> code;
   for (const LoweredInstruction& each : lowered.instructions)
-    if (!each.second_of_pair)
-      code.push_back({each.ip, each.length, each.uops, each.length_changing_prefix, each.opcode_offset,
-                      each.may_pair != 0, each.uncached != 0});
+    if (!each.second_of_pair) code.push_back(FrontEnd::Code::of(each));
   return front_end_.block_of(std::move(code));
 }
 
@@ -220,6 +220,7 @@ BlockExecution MemoryCore::execute(const trace::BlockRun& run) {
           .cycles = static_cast<u32>(cycle_ - since_),
           .branch = block.branch,
           .branch_length = static_cast<u8>(block.end - block.branch_ip),
+          .fused_length = block.fused_length,
           .taken = last_.taken,
           .prediction = last_.prediction,
           .jumps_within = block.branches_within,
@@ -364,24 +365,13 @@ inline void MemoryCore::delay(const i32* column, i32 ready, std::size_t rows) {
       results_[row] = std::max(results_[row], ready + column[row]);
 }
 
-DataAccesses MemoryCore::take_accesses(const LoweredInstruction& instruction) {
-  DataAccesses data{&instruction, {}};
-  const std::size_t operands = instruction.operands;
-  if (next_address_ + operands <= run_->addresses.size())
-    data.addresses = run_->addresses.subspan(next_address_, operands);
-  next_address_ += operands;
-  if (instruction.rep && next_repetition_ < run_->rep_counts.size())
-    data.iterations = run_->rep_counts[next_repetition_++];
-  return data;
-}
-
 // Instruction by instruction, of which so many accesses are over, and code up to that one has been entered.
 void MemoryCore::pass_from(std::size_t accesses, u32 entered) {
   const std::span<const LoweredInstruction> all = lowered();
   one_by_one_ = true;
   if (retired_.size() < all.size()) retired_.resize(all.size());
   state_.dispatched = begun_;
-  next_address_ = next_repetition_ = 0;
+  recorded_accesses_ = AccessReader(*run_);
   accesses_over_ = accesses;
   entered_ = entered;
   for (u32 n = 0; n < all.size(); ++n) {
@@ -393,14 +383,16 @@ void MemoryCore::pass_from(std::size_t accesses, u32 entered) {
 }
 
 void MemoryCore::pass(const x86::Instruction& instruction, const LoweredInstruction& lowered, u32 number) {
-  const DataAccesses data = take_accesses(lowered);
+  const DataAccesses data = recorded_accesses_.take(lowered);
   const bool accesses = lowered.accesses != 0 && data.iterations != 0;
   Slots late = 0;
   if (accesses && lowered.loads()) late = load(data, dataflow_.addressed(instruction, lowered, state_));
   dataflow_.step(instruction, lowered, late, state_);
   if (accesses && lowered.stores()) store(data);
   if (std::exchange(execution_.clears_pipeline, false)) clear_pipeline(number);
-  if (instruction.flushes_line) flush_line(instruction, registers_after(number));
+  if (instruction.flushes_line)
+    if (const auto line = memory_.flush(instruction, registers_after(*run_, number)); line == fetched_line_)
+      fetched_line_ = nowhere;
   retired_[number] = state_.retired;
 }
 
@@ -466,16 +458,6 @@ void MemoryCore::clear_pipeline(u32 behind) {
   fetched_line_ = nowhere;
 }
 
-// The trace has no address for it, as it is no access. Its registers are those before it too.
-void MemoryCore::flush_line(const x86::Instruction& instruction, const Registers* registers) {
-  const x86::MemoryOperand& line = instruction.flushed_line;
-  if (registers == nullptr || line.fs || line.gs) return;
-  MemoryHierarchy& hierarchy = memory_.hierarchy();
-  const u64 address = x86::effective_address(instruction, line, *registers, 0, 0);
-  hierarchy.flush(address);
-  if (hierarchy.line_of(address) == fetched_line_) fetched_line_ = nowhere;
-}
-
 void MemoryCore::note(u32 instruction) {
   note_requests(instruction);
   if ((execution_.signals ^ hits_[lowered()[instruction].accesses]).empty()) return;
@@ -503,7 +485,7 @@ void MemoryCore::branch(const Block& block) {
     for (u32 n = 0; n + 1 < block.instructions; ++n) {
       const LoweredInstruction& each = lowered()[n];
       within_.push_back(resolve({each.ip, each.end(), each.branch}, run_->block->instructions[n].target,
-                                next_ip_of(n), false));
+                                next_ip_of(*run_, n), false));
     }
   }
   last_ = resolve({block.branch_ip, block.end, block.branch}, block.target, run_->next_ip,
@@ -540,16 +522,7 @@ void MemoryCore::warm_from(const MemoryCore& before) {
   memory_.warm_from(before.memory_);
 }
 
-// What is told of it
-
-u64 MemoryCore::next_ip_of(u32 instruction) const {
-  const std::vector<x86::Instruction>& all = run_->block->instructions;
-  return instruction + 1 == all.size() ? run_->next_ip : all[instruction + 1].ip;
-}
-
-const Registers* MemoryCore::registers_after(u32 instruction) const {
-  return instruction < run_->registers.size() ? &run_->registers[instruction] : nullptr;
-}
+// Its sums and its retirements
 
 SignalSet MemoryCore::raised(u32 instruction) const {
   const auto found = std::ranges::lower_bound(unusual_, instruction);
@@ -635,11 +608,8 @@ const Retirement& MemoryCore::next(Cursor& cursor) const {
   cursor.cycle = std::max(previous, retired_at(cursor));
 
   Retirement& r = cursor.retirement;
-  r.ip = instruction.ip;
-  r.next_ip = next_ip_of(number);
+  retire_as_recorded(*run_, number, cursor.change, r);
   r.cycle = cursor.cycle;
-  r.cpl = run_->block->ring;
-  r.cpl_after = number + 1 == run_->block->instructions.size() ? run_->next_ring : r.cpl;
   r.signals = actual_signals(number);
   r.quantities.fill(0);
   for (; cursor.request < requests_.size() && requests_[cursor.request].instruction == number;
@@ -647,18 +617,13 @@ const Retirement& MemoryCore::next(Cursor& cursor) const {
     add_to(r.quantities, requests_[cursor.request].quantities);
   account_time(previous, cursor.cycle, r.quantities);
   if (number == 0) set(r.quantities, Quantity::l1i_hits, lines_hit_);
-  r.length = instruction.length;
-  r.branch = instruction.branch;
+  r.fused_length = lowered_[run_->block->id].fused_length(number);
   r.taken = r.mispredicted = false;
   if (instruction.branch != BranchKind::none) {
     r.taken = branch_of(number).taken;
     r.mispredicted = branch_of(number).prediction == Prediction::wrong;
   }
   r.latency_cycles = r.retire_latency_cycles = static_cast<u32>(cursor.cycle - previous);
-  r.registers = registers_after(number);
-  const auto changes = run_->extended_changes;
-  const bool changed = cursor.change < changes.size() && changes[cursor.change].instruction == number;
-  r.extended = changed ? &changes[cursor.change++].change : nullptr;
   ++cursor.instruction;
   return r;
 }

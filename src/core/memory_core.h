@@ -87,6 +87,7 @@ class MemoryCore {
     u8 stack_syncs = 0;
     i32 moved_before = 0, moved_behind = 0;  // bytes, before the first use and behind the last
     BranchKind branch = BranchKind::none;
+    u8 fused_length = 0;  // as Retirement has it, of the branch
     bool branches_within = false;
     /// Always: time stands still around it, or how much it accesses is not known, or it has much to sum up.
     bool one_by_one = false;
@@ -146,12 +147,10 @@ class MemoryCore {
   void delay(const i32* column, i32 ready, std::size_t rows);
   void pass_from(std::size_t accesses, u32 entered);
   void pass(const x86::Instruction& instruction, const LoweredInstruction& lowered, u32 number);
-  DataAccesses take_accesses(const LoweredInstruction& instruction);
   bool is_over(AccessKind kind);
   Slots load(const DataAccesses& data, Slots start);
   void store(const DataAccesses& data);
   void clear_pipeline(u32 behind);
-  void flush_line(const x86::Instruction& instruction, const Registers* registers);
   void note(u32 instruction);
   void note_requests(u32 instruction);
   void retire_block(const Block& block);
@@ -163,8 +162,6 @@ class MemoryCore {
   Slots begin_of(u64 cycle) const { return static_cast<Slots>(cycle * parameters_.issue_width); }
   /// When the last of the eight uops has retired among which is uop number `uop`.
   Slots retired_mark(u64 uop) const { return retired_uops_[uop / 8 & (retired_uops_.size() - 1)]; }
-  u64 next_ip_of(u32 instruction) const;
-  const Registers* registers_after(u32 instruction) const;
   SignalSet raised(u32 instruction) const;
   SignalSet with_code(u32 instruction, SignalSet signals) const;
   const Branch& branch_of(u32 instruction) const;
@@ -222,7 +219,7 @@ class MemoryCore {
   static constexpr u32 nobody = ~u32{0};
   // and where its instructions go one by one
   std::vector<Slots> retired_;
-  std::size_t next_address_ = 0, next_repetition_ = 0;
+  AccessReader recorded_accesses_;
   std::size_t accesses_over_ = 0;  // that have been made already
   u32 entered_ = 0;                // the instruction before which all code has been entered
   u32 lines_hit_ = 0;              // of code; the first instruction says so

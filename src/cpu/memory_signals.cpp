@@ -85,8 +85,8 @@ SignalSet fetch_signals(CacheLevel level, TlbLevel tlb) {
 }
 
 std::array<SignalSet, 4> signals_of_hits(bool addresses_known) {
-  const SignalSet loads = addresses_known ? SignalSet{load_l1_hit, load_latency} : SignalSet{load_l1_hit};
-  const SignalSet stores = addresses_known ? SignalSet{store_l1_hit, store_latency} : SignalSet{store_l1_hit};
+  const SignalSet loads = addresses_known ? signals_of_hit(AccessKind::load) : SignalSet{load_l1_hit};
+  const SignalSet stores = addresses_known ? signals_of_hit(AccessKind::store) : SignalSet{store_l1_hit};
   return {SignalSet{}, loads, stores, loads | stores};
 }
 

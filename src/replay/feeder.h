@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/core.h"
+#include "core/recorded_instruction.h"
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim {
@@ -56,13 +57,7 @@ inline void Feeder::run(const trace::BlockRun& block_run, Cpl cpl, Cpl cpl_after
 inline void Feeder::enter_handler(const trace::Interrupt& interrupt, Cpl cpl) {
   core_.interrupt();
   for (const Fed& fed : pmus_)
-    fed.pmu->retire({.ip = interrupt.from,
-                     .next_ip = interrupt.handler,
-                     .cycle = core_.cycle() + fed.offset_cycles,
-                     .branch = BranchKind::interrupt,
-                     .taken = true,
-                     .cpl = cpl,
-                     .cpl_after = Cpl::kernel});
+    fed.pmu->retire(handler_entry(interrupt, cpl, core_.cycle() + fed.offset_cycles));
 }
 
 }  // namespace pmusim

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/recorded_instruction.h"
+
 namespace pmusim {
 
 namespace {
@@ -216,13 +218,7 @@ void BlockEngine<C>::retire(Watcher& watcher, const BlockExecution& execution) {
 
 template <class C>
 void BlockEngine<C>::enter_handler(const trace::Interrupt& interrupt) {
-  const Retirement entry{.ip = interrupt.from,
-                         .next_ip = interrupt.handler,
-                         .cycle = core_.enter_handler(),
-                         .branch = BranchKind::interrupt,
-                         .taken = true,
-                         .cpl = interrupt.ring,
-                         .cpl_after = Cpl::kernel};
+  const Retirement entry = handler_entry(interrupt, interrupt.ring, core_.enter_handler());
   for (Watcher& watcher : watchers_) {
     if (interrupt.ring == Cpl::user) watcher.cpu.interrupt_user(interrupt.from);
     watcher.cpu.retire(entry);

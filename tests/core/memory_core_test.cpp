@@ -121,5 +121,27 @@ TEST(MemoryCore, WhatNeedsNothingTakesItsSlots) {
   EXPECT_DOUBLE_EQ(cycles.memory, 1);
 }
 
+// AMD's last-branch records have the address of the first of the two.
+TEST(MemoryCore, ABranchIsFusedAsOnTheWholeCore) {
+  CpuModel model = four_wide();
+  model.core.macro_fusion = MacroFusion::nehalem;
+  x86::Instruction compare = alu(chained | other, 0);
+  compare.flag_writer = FlagWriter::compare;
+  x86::Instruction jump = branch(BranchKind::conditional, 0x401000);
+  jump.condition = ConditionGroup::equal;
+  const trace::Block block = block_at(0x401000, {alu(0, chained), compare, jump});
+  const trace::BlockRun run{.block = &block, .next_ip = 0x401000};
+  const auto fused_lengths = [&](auto core) {
+    const BlockExecution execution = core.execute(run);
+    std::vector<unsigned> lengths;
+    core.retire(execution, [&](const Retirement& each) { lengths.push_back(each.fused_length); });
+    lengths.push_back(execution.fused_length);
+    return lengths;
+  };
+  const std::vector<unsigned> expected{0, 0, compare.length, compare.length};
+  EXPECT_EQ(fused_lengths(MemoryCore::create(model, {}).value()), expected);
+  EXPECT_EQ(fused_lengths(IntervalCore::create(model, {}).value()), expected);
+}
+
 }  // namespace
 }  // namespace pmusim
