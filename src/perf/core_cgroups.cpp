@@ -29,7 +29,7 @@ u64 LinuxCore::make_cgroup(std::string_view path) {
   return id;
 }
 
-/// Linux writes it where somebody makes the directory: here on the first CPU, of whoever runs there.
+/// Linux writes it on the CPU that makes the directory, as of the task that runs there: here the first CPU.
 void LinuxCore::write_cgroup(u64 id, std::string_view path) {
   CpuContext& cpu = first();
   const Moment moment = moment_of(cpu, cpu.current);

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "session/monitor.h"
+#include "session/event_tasks.h"
 
 namespace pmusim {
 
@@ -18,7 +18,7 @@ perf::Attr counting_attr(const events::ParsedEvent& parsed, const CountedTasks& 
   attr.freq = 0;
   attr.sample_period = 0;
   if (parsed.precision_may_fall) attr.precise_ip = 0;  // as perf does where the kernel refuses more
-  attr.inherit = counted.pid > 0 && counted.flags == 0 ? 1 : 0;
+  attr.inherit = counted.is_task() ? 1 : 0;
   attr.read_format = perf::read_format::TOTAL_TIME_ENABLED | perf::read_format::TOTAL_TIME_RUNNING;
   return attr;
 }
@@ -42,22 +42,12 @@ CountedEvents::CountedEvents(Session& session, Fitting fitting, std::optional<st
 
 CountedEvents::~CountedEvents() { session_.on_window({}); }
 
-/// Whom a group's events are opened for: those of one kind of core, on its CPUs.
+/// Whom a group's events are opened for.
 std::vector<CountedTasks> CountedEvents::counted(Monitor& monitor, const events::EventGroup& group) const {
-  const Topology* const machine = session_.machine();
-  const auto on = [&](i32 cpu) {
-    return group.cgroup.empty() ? CountedTasks{.pid = -1, .cpu = cpu}
-                                : monitor.tasks_of_cgroup(group.cgroup, cpu);
-  };
-  if (machine == nullptr) return {on(0)};
-  if (!cpus_) return {CountedTasks{.pid = static_cast<i32>(session_.first_thread()), .cpu = -1}};
-  std::optional<u32> type;
-  for (const events::ParsedEvent& event : group.events)
-    if (!type && machine->hybrid()) type = core_type_of(event.attr);
-  std::vector<CountedTasks> all;
-  for (const u32 cpu : *cpus_)
-    if (!type || machine->cpus[cpu].type == *type) all.push_back(on(static_cast<i32>(cpu)));
-  return all;
+  constexpr i32 everybody = -1, wherever = -1;
+  if (session_.machine() != nullptr && !cpus_)
+    return {CountedTasks{.pid = static_cast<i32>(session_.first_thread()), .cpu = wherever}};
+  return tasks_on(cpus_ ? std::span(*cpus_) : std::span<const u32>(), group, everybody, session_, monitor);
 }
 
 Monitor& CountedEvents::monitor(Sight sight, std::size_t index) {

@@ -18,6 +18,8 @@ namespace pmusim {
 struct CountedTasks {
   i32 pid = -1, cpu = 0;
   u64 flags = 0;
+  /// And not everybody on a CPU, or a cgroup.
+  bool is_task() const { return pid > 0 && flags == 0; }
 };
 
 /// What watches a running program: the PMUs of a machine's CPUs under their drivers, and one perf_event core.

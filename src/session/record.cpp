@@ -16,12 +16,12 @@
 #include "pmusim/events/parser.h"
 #include "pmusim/perf/core.h"
 #include "pmusim/trace/recorder.h"
+#include "session/event_tasks.h"
 #include "session/file_options.h"
 #include "session/file_sink.h"
 #include "session/first_branch.h"
 #include "session/growing_periods.h"
 #include "session/level_filter.h"
-#include "session/monitor.h"
 #include "session/old_file.h"
 #include "session/record_sink.h"
 #include "session/task_filter.h"
@@ -33,10 +33,6 @@ namespace pmusim {
 namespace {
 
 constexpr u64 default_frequency = 4000;  // perf record's
-
-bool names_cgroups(const RecordOptions& options) {
-  return std::ranges::any_of(options.events, [](const auto& group) { return !group.cgroup.empty(); });
-}
 
 std::size_t event_count(const RecordOptions& options) {
   std::size_t count = 0;
@@ -256,9 +252,11 @@ class Opening {
         options_(options),
         sink_(sink),
         periods_(periods),
-        of_cgroups_(names_cgroups(options)) {}
+        of_cgroups_(names_cgroups(options.events)) {}
 
   Result<Done, Error> open_all() {
+    if (auto checked = check_cgroups(options_.events, session_, options_.cpus.has_value()); !checked.ok())
+      return checked;
     for (const events::EventGroup& group : options_.events)
       if (Result<Done, Error> opened = open(group); !opened.ok()) return opened;
     if (leaves_cpus_out() || of_cgroups_)
@@ -283,34 +281,17 @@ class Opening {
     return session_.machine() != nullptr && first_.size() < session_.machine()->online().size();
   }
 
-  /// Of an event, with the CPUs on which it is opened.
-  std::vector<CountedTasks> sampled(const std::optional<std::vector<u32>>& cpus, std::optional<u32> type,
-                                    const std::string& cgroup = {}) const {
+  /// Of events on CPUs everybody, of others the program, wherever it runs: on any CPU of the machine.
+  std::vector<CountedTasks> sampled(const std::optional<std::vector<u32>>& cpus,
+                                    const events::EventGroup& group) const {
     const Topology* const machine = session_.machine();
     const i32 pid = cpus || machine == nullptr ? -1 : static_cast<i32>(session_.first_thread());
-    const auto on = [&](i32 cpu) {
-      return cgroup.empty() ? CountedTasks{.pid = pid, .cpu = cpu}
-                            : session_.monitor().tasks_of_cgroup(cgroup, cpu);
-    };
-    if (machine == nullptr) return {on(0)};
-    std::vector<CountedTasks> all;
-    for (const u32 cpu : cpus ? *cpus : machine->online())
-      if (!type || machine->cpus[cpu].type == *type) all.push_back(on(static_cast<i32>(cpu)));
-    return all;
-  }
-  std::optional<u32> type_of(const events::EventGroup& group) const {
-    const Topology* const machine = session_.machine();
-    std::optional<u32> type;
-    if (machine != nullptr && machine->hybrid())
-      for (const events::ParsedEvent& event : group.events)
-        if (!type) type = core_type_of(event.attr);
-    return type;
+    const std::vector<u32> all = cpus ? *cpus : machine == nullptr ? std::vector<u32>() : machine->online();
+    return tasks_on(all, group, pid, session_, session_.monitor());
   }
 
   Result<Done, Error> open(const events::EventGroup& group) {
-    if (!group.cgroup.empty() && session_.machine() != nullptr && !options_.cpus)
-      return Failure(Error("events of cgroups belong to CPUs, and not to the program"));
-    const auto everybody = sampled(options_.cpus, type_of(group), group.cgroup);
+    const auto everybody = sampled(options_.cpus, group);
     if (everybody.empty())
       return Failure(Error(fmt::format("event '{}': none of CPUs {} has its kind of core",
                                        group.events.front().name, cpu_list(*options_.cpus))));
@@ -334,7 +315,7 @@ class Opening {
 
   Result<perf::Event*, Error> open_for(const events::ParsedEvent& parsed, perf::Attr attr,
                                        perf::Event* leader, const CountedTasks& tasks) {
-    attr.inherit = tasks.pid > 0 && tasks.flags == 0 ? 1 : 0;
+    attr.inherit = tasks.is_task() ? 1 : 0;
     const auto first = first_.find(tasks.cpu);
     // One event carries the side band: where events hear of some tasks only, the one that tracks all.
     if (first == first_.end() && !of_cgroups_) ask_for_side_band(attr, options_);
@@ -454,7 +435,7 @@ perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const R
 
 Result<RecordSummary, Error> replay_into(RecordSink& sink, Session& session, const RecordOptions& asked) {
   RecordOptions options = asked;
-  if (session.machine() != nullptr || names_cgroups(options))
+  if (session.machine() != nullptr || names_cgroups(options.events))
     options.identifiers = true;  // of an event that tracks tasks, too
   options.kernel = session.trace().contents().kernel;
   if (event_count(options) == 0) return Failure(Error("no event to record"));

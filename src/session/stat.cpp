@@ -7,6 +7,7 @@
 
 #include "events/resolve.h"
 #include "session/counted_events.h"
+#include "session/event_tasks.h"
 #include "session/merged_types.h"
 #include "session/stat_file_writer.h"
 #include "session/thread_counts.h"
@@ -144,10 +145,9 @@ Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
   if (session.windows() != nullptr)
     if (const Result<Done, Error> checked = check_whole(options); !checked.ok())
       return Failure(checked.error());
-  const bool by_cgroup =
-      std::ranges::any_of(options.events, [](const auto& group) { return !group.cgroup.empty(); });
-  if (by_cgroup && session.machine() != nullptr && !options.cpus)
-    return Failure(Error("events of cgroups belong to CPUs, and not to the program"));
+  const bool by_cgroup = names_cgroups(options.events);
+  if (const auto checked = check_cgroups(options.events, session, options.cpus.has_value()); !checked.ok())
+    return Failure(checked.error());
   CountedEvents events(session, by_cgroup ? Fitting::multiplex : options.fitting, options.cpus);
   for (const events::EventGroup& group : options.events)
     if (const Result<Done, Error> opened = open(events, group, session.model(), options.uncountable);

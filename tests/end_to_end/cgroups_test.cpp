@@ -14,7 +14,7 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-/// A program whose first thread starts three more, which are in "work", the last of them in "work/last".
+/// A program whose first thread starts three more, which are in "web", the last of them in "web/last".
 class Cgroups : public testing::TestWithParam<std::vector<std::string>> {
  protected:
   using Counts = std::map<std::string, unsigned long>;
@@ -38,8 +38,8 @@ class Cgroups : public testing::TestWithParam<std::vector<std::string>> {
   }
   std::vector<std::string> with_cgroups(std::vector<std::string> options) const {
     options.insert(options.end(), GetParam().begin(), GetParam().end());
-    options.insert(options.end(), {"--cgroup-tasks", "work=" + threads_[1].first + "," + threads_[2].first,
-                                   "--cgroup-tasks", "work/last=" + threads_[3].first});
+    options.insert(options.end(), {"--cgroup-tasks", "web=" + threads_[1].first + "," + threads_[2].first,
+                                   "--cgroup-tasks", "web/last=" + threads_[3].first});
     return options;
   }
   Counts count(std::vector<std::string> options) const {
@@ -57,20 +57,19 @@ class Cgroups : public testing::TestWithParam<std::vector<std::string>> {
 
 TEST_P(Cgroups, CountWhatTheirThreadsDid) {
   ASSERT_EQ(threads_.size(), 4u);
-  const unsigned long last = threads_[3].second, work = threads_[1].second + threads_[2].second + last;
-  EXPECT_EQ(count({"-e", "instructions", "--for-each-cgroup", "work,work/last,/"}),
-            (Counts{{"instructions work", work},
-                    {"instructions work/last", last},
-                    {"instructions /", threads_[0].second + work}}));
+  const unsigned long last = threads_[3].second, web = threads_[1].second + threads_[2].second + last;
+  EXPECT_EQ(count({"-e", "instructions", "--for-each-cgroup", "web,web/last,/"}),
+            (Counts{{"instructions web", web},
+                    {"instructions web/last", last},
+                    {"instructions /", threads_[0].second + web}}));
 }
 
 // One name is for all events, of several each is for one, and none is for everybody.
 TEST_P(Cgroups, AreGivenToEventsInTurn) {
-  EXPECT_EQ(count({"-e", "instructions,branches", "-G", "work/last"}).size(), 2u);
-  const Counts counts =
-      count({"-e", "branches", "-e", "instructions,instructions:u", "-G", "work,,work/last"});
-  EXPECT_TRUE(counts.contains("branches work"));
-  EXPECT_EQ(counts.at("instructions:u work/last"), threads_[3].second);
+  EXPECT_EQ(count({"-e", "instructions,branches", "-G", "web/last"}).size(), 2u);
+  const Counts counts = count({"-e", "branches", "-e", "instructions,instructions:u", "-G", "web,,web/last"});
+  EXPECT_TRUE(counts.contains("branches web"));
+  EXPECT_EQ(counts.at("instructions:u web/last"), threads_[3].second);
   EXPECT_GT(counts.at("instructions"), threads_[3].second);
 }
 
@@ -92,7 +91,7 @@ TEST_P(Cgroups, SamplesAreOfTheirThreads) {
     const Output output = pmusim_with("record", with_cgroups(std::move(options)));
     EXPECT_EQ(output.status, 0) << output.err;
   };
-  record({"-G", "work/last"});
+  record({"-G", "web/last"});
   for (const std::string& line : lines(perf_output({"script", "-F", "tid", "--show-task-events"}, file)))
     if (line.find("PERF_RECORD") == std::string::npos) {
       EXPECT_THAT(line, HasSubstr(threads_[3].first));
@@ -100,8 +99,8 @@ TEST_P(Cgroups, SamplesAreOfTheirThreads) {
   EXPECT_THAT(perf_output({"script", "--show-task-events"}, file),
               HasSubstr(":" + threads_[1].first + "):("));
   record({"--all-cgroups"});
-  EXPECT_THAT(perf_output({"report", "--stdio", "--sort", "cgroup"}, file), ContainsRegex("% +/work/last"));
-  EXPECT_THAT(perf_output({"script", "--show-cgroup-events"}, file), HasSubstr("cgroup: 2 /work"));
+  EXPECT_THAT(perf_output({"report", "--stdio", "--sort", "cgroup"}, file), ContainsRegex("% +/web/last"));
+  EXPECT_THAT(perf_output({"script", "--show-cgroup-events"}, file), HasSubstr("cgroup: 2 /web"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
