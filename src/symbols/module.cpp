@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <sstream>
 
 #include "base/build_id.h"
 #include "debug_information.h"
@@ -102,31 +101,47 @@ DebugInformation* Module::State::debug() {
 
 namespace {
 
+/// Takes a hexadecimal number and the blank behind it from a line.
+bool take_number(std::string_view& line, u64& value) {
+  if (line.starts_with("0x")) line.remove_prefix(2);
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, 16);
+  if (error != std::errc() || end == line.data() + line.size() || *end != ' ') return false;
+  line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
+  return true;
+}
+
 std::optional<Symbol> parse_jit_line(std::string_view line) {
   Symbol symbol;
   u64 bytes = 0;
-  const auto take_number = [&](u64& value) {
-    if (line.starts_with("0x")) line.remove_prefix(2);
-    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, 16);
-    if (error != std::errc() || end == line.data() + line.size() || *end != ' ') return false;
-    line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
-    return true;
-  };
-  if (!take_number(symbol.start) || !take_number(bytes) || line.empty()) return std::nullopt;
+  if (!take_number(line, symbol.start) || !take_number(line, bytes) || line.empty()) return std::nullopt;
   if (bytes == 0 || bytes > ~symbol.start) return std::nullopt;
   symbol.end = symbol.start + bytes;
   symbol.name = line;
   return symbol;
 }
 
-/// Nothing of data.
-std::optional<Symbol> parse_kallsyms_line(const std::string& line) {
-  Symbol symbol;
-  char type = 0;
-  std::istringstream words(line);
-  if (!(words >> std::hex >> symbol.start >> type >> symbol.name)) return std::nullopt;
+/// Nothing of data. Behind the name may stand its module.
+std::optional<Symbol> parse_kallsyms_line(std::string_view line) {
   constexpr std::string_view code = "tTwW";
-  return code.find(type) == code.npos ? std::nullopt : std::optional(symbol);
+  Symbol symbol;
+  if (!take_number(line, symbol.start) || line.size() < 3 || line[1] != ' ') return std::nullopt;
+  if (code.find(line[0]) == code.npos) return std::nullopt;
+  line.remove_prefix(2);
+  symbol.name = line.substr(0, line.find_first_of(" \t\r"));
+  return symbol;
+}
+
+/// What stands in the lines that `parse` can read.
+std::vector<Symbol> symbols_in(const std::vector<std::byte>& text,
+                               std::optional<Symbol> (*parse)(std::string_view)) {
+  std::vector<Symbol> symbols;
+  std::string_view rest(reinterpret_cast<const char*>(text.data()), text.size());
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    if (auto symbol = parse(rest.substr(0, end))) symbols.push_back(*std::move(symbol));
+    rest.remove_prefix(std::min(end, rest.size() - 1) + 1);
+  }
+  return symbols;
 }
 
 }  // namespace
@@ -136,9 +151,7 @@ void Module::State::read_kallsyms(const std::filesystem::path& path) {
   const auto bytes =
       file.ok() ? file->read_all() : Result<std::vector<std::byte>, Error>(Failure(file.error()));
   if (!bytes.ok()) return miss(bytes.error().message);
-  std::istringstream lines(std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()));
-  for (std::string line; std::getline(lines, line);)
-    if (auto symbol = parse_kallsyms_line(line)) symbols.push_back(*std::move(symbol));
+  symbols = symbols_in(*bytes, parse_kallsyms_line);
   // Of several at an address the last one stays: "_text" and "_stext" stand before the first function.
   std::ranges::stable_sort(symbols, {}, &Symbol::start);
   for (std::size_t n = 0; n < symbols.size(); ++n)
@@ -155,12 +168,7 @@ void Module::State::read_jit_map(const std::filesystem::path& path) {
     return miss(fmt::format("is no file, and there is no {} to name its functions", path.string()));
   const auto bytes = file->read_all();
   if (!bytes.ok()) return miss(bytes.error().message);
-  std::string_view rest(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  while (!rest.empty()) {
-    const std::size_t end = rest.find('\n');
-    if (auto symbol = parse_jit_line(rest.substr(0, end))) symbols.push_back(*std::move(symbol));
-    rest.remove_prefix(std::min(end, rest.size() - 1) + 1);
-  }
+  symbols = symbols_in(*bytes, parse_jit_line);
   std::ranges::reverse(symbols);
   std::ranges::stable_sort(symbols, {}, &Symbol::start);
   symbols = merged(std::move(symbols), {});
