@@ -12,16 +12,6 @@ namespace pmusim::tools {
 
 namespace {
 
-std::vector<std::string> names_in(std::string_view list) {
-  std::vector<std::string> names(1);
-  for (const char c : list)
-    if (c == ',')
-      names.emplace_back();
-    else
-      names.back() += c;
-  return names;
-}
-
 std::string without_slash(const std::string& name) { return name.starts_with('/') ? name.substr(1) : name; }
 
 bool is_cgroup_path(const std::string& name) {
@@ -29,8 +19,8 @@ bool is_cgroup_path(const std::string& name) {
   return !path.empty() && !path.starts_with('/') && !path.ends_with('/') && path.find("//") == path.npos;
 }
 
-bool is_thread_id(const std::string& task) {
-  return !task.empty() && task.find_first_not_of("0123456789") == std::string::npos;
+bool is_thread_id(std::string_view task) {
+  return !task.empty() && task.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 CgroupTasks cgroup_of(const std::string& text) {
@@ -39,11 +29,11 @@ CgroupTasks cgroup_of(const std::string& text) {
     throw CommandError(
         fmt::format("--cgroup-tasks {}: expected a cgroup and its tasks, as web=1783,nginx", text));
   CgroupTasks cgroup{.path = text.substr(0, sign), .threads = {}, .commands = {}};
-  for (const std::string& task : names_in(std::string_view(text).substr(sign + 1)))
+  for (const std::string_view task : parts_of(std::string_view(text).substr(sign + 1)))
     if (is_thread_id(task))
       cgroup.threads.push_back(number_list("--cgroup-tasks", task).front());
     else
-      cgroup.commands.push_back(task);
+      cgroup.commands.emplace_back(task);
   return cgroup;
 }
 
@@ -110,10 +100,10 @@ void CgroupOption::apply_to(std::vector<events::EventGroup>& groups, bool of_cpu
   if (!names_.empty() && !each_.empty()) throw CommandError("-G and --for-each-cgroup exclude each other");
   if (!of_cpus)
     throw CommandError(
-        "-G, --for-each-cgroup: only with -a or -C, and without --per-thread, -p and -t: events of cgroups "
-        "are "
-        "those of CPUs");
-  const std::vector<std::string> names = names_in(each_.empty() ? names_ : each_);
+        "-G, --for-each-cgroup: only with -a or -C, and without --per-thread, -p and -t: "
+        "events of cgroups are those of CPUs");
+  const std::vector<std::string_view> parts = parts_of(each_.empty() ? names_ : each_);
+  const std::vector<std::string> names(parts.begin(), parts.end());
   for (const std::string& name : names) check(name);
   if (each_.empty())
     give_cgroups(groups, names);

@@ -3,44 +3,44 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <limits>
+#include <optional>
+
+#include "quantity.h"
 
 namespace pmusim::tools {
 namespace {
 
 constexpr std::string_view wanted =
-    "expected 'default', or syscall=N, signal=N, tick=N (instructions at ring 0) and every=N (instructions "
-    "of "
-    "the program from one tick to the next), between commas";
+    "expected 'default', or syscall=N, signal=N, tick=N (instructions at ring 0) and every=N "
+    "(instructions of the program from one tick to the next), between commas";
 
-u64 number_of(const std::string& item, std::string_view text, u64 most) {
-  u64 number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number > most)
-    throw CommandError(fmt::format("--kernel-entries: '{}': {}", item, wanted));
-  return number;
+[[noreturn]] void refuse(std::string_view item) {
+  throw CommandError(fmt::format("--kernel-entries: '{}': {}", item, wanted));
 }
 
-void set(trace::KernelEntries& entries, const std::string& item) {
-  const std::size_t equals = std::min(item.find('='), item.size());
-  const std::string name = item.substr(0, equals);
-  const auto number = [&](u64 most) {
-    return number_of(item, std::string_view(item).substr(std::min(equals + 1, item.size())), most);
+/// Nothing where the item has no such number.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  const std::optional<u64> number = parse_number(text);
+  return number && *number <= std::numeric_limits<Number>::max() ? std::optional(static_cast<Number>(*number))
+                                                                 : std::nullopt;
+}
+
+void set(trace::KernelEntries& entries, std::string_view item) {
+  const std::size_t equals = item.find('=');
+  if (equals == item.npos) refuse(item);
+  const std::string_view name = item.substr(0, equals);
+  const auto take = [&]<class Number>(Number& member) {
+    const std::optional<Number> number = number_in<Number>(item.substr(equals + 1));
+    if (!number) refuse(item);
+    member = *number;
   };
-  constexpr u64 most = std::numeric_limits<u32>::max();
-  if (name == "syscall") {
-    entries.system_call = static_cast<u32>(number(most));
-  } else if (name == "signal") {
-    entries.signal = static_cast<u32>(number(most));
-  } else if (name == "tick") {
-    entries.tick = static_cast<u32>(number(most));
-  } else if (name == "every") {
-    entries.tick_every = number(~u64{0});
-  } else {
-    throw CommandError(fmt::format("--kernel-entries: '{}': {}", item, wanted));
-  }
+  if (name == "syscall") return take(entries.system_call);
+  if (name == "signal") return take(entries.signal);
+  if (name == "tick") return take(entries.tick);
+  if (name == "every") return take(entries.tick_every);
+  refuse(item);
 }
 
 }  // namespace
@@ -60,11 +60,7 @@ void KernelEntriesOption::apply_to(SessionOptions& options) const {
   if (!is_given()) return;
   trace::KernelEntries& entries = options.kernel_entries.emplace();
   if (list_ == "default") return;
-  for (std::size_t begin = 0; begin <= list_.size();) {
-    const std::size_t end = std::min(list_.find(',', begin), list_.size());
-    set(entries, list_.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  for (const std::string_view item : parts_of(list_)) set(entries, item);
 }
 
 }  // namespace pmusim::tools

@@ -35,13 +35,6 @@ std::optional<unsigned> power_of(char unit) {
   }
 }
 
-std::optional<u64> plain_number(std::string_view text) {
-  u64 value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 [[noreturn]] void refuse_pages(std::string_view text, std::string_view reason) {
   throw CommandError(
       fmt::format("-m {}: {}; expected pages of 4 KiB, a power of two from 1 to {}, or a size as 64K or 4M",
@@ -50,10 +43,24 @@ std::optional<u64> plain_number(std::string_view text) {
 
 }  // namespace
 
+std::optional<u64> parse_number(std::string_view text) {
+  u64 value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> parts_of(std::string_view list) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= list.size(); at += parts.back().size() + 1)
+    parts.push_back(list.substr(at, list.find(',', at) - at));
+  return parts;
+}
+
 std::optional<u64> parse_quantity(std::string_view text, Scale scale) {
   if (text.empty()) return std::nullopt;
   const std::optional<unsigned> power = power_of(text.back());
-  std::optional<u64> value = plain_number(power ? text.substr(0, text.size() - 1) : text);
+  std::optional<u64> value = parse_number(power ? text.substr(0, text.size() - 1) : text);
   for (unsigned i = 0; value && i < power.value_or(0); ++i) {
     u64 product = 0;
     if (__builtin_mul_overflow(*value, static_cast<u64>(scale), &product)) return std::nullopt;
@@ -78,14 +85,12 @@ u64 size_in_bytes(std::string_view option, std::string_view text) {
 
 std::vector<u32> number_list(std::string_view option, std::string_view text) {
   std::vector<u32> numbers;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::string_view part = text.substr(at, text.find(',', at) - at);
-    const std::optional<u64> number = plain_number(part);
+  for (const std::string_view part : parts_of(text)) {
+    const std::optional<u64> number = parse_number(part);
     if (!number || *number > ~u32{0})
       throw CommandError(
           fmt::format("{} {}: '{}' is no number; expected one, or several as 12,15", option, text, part));
     numbers.push_back(static_cast<u32>(*number));
-    at += part.size() + 1;
   }
   return numbers;
 }
@@ -99,7 +104,7 @@ void check_cpu_list(std::string_view text) {
 std::size_t ring_pages(std::string_view text) {
   if (text.find(',') != std::string_view::npos)
     refuse_pages(text, "there is no AUX area, so only one number makes sense");
-  if (const std::optional<u64> pages = plain_number(text)) {
+  if (const std::optional<u64> pages = parse_number(text)) {
     if (*pages == 0) refuse_pages(text, "a buffer without data pages takes no record");
     if (!std::has_single_bit(*pages)) refuse_pages(text, "the kernel takes powers of two only");
     if (*pages > most_pages) refuse_pages(text, "that is too large");

@@ -14,6 +14,12 @@ namespace pmusim::tools {
 /// What k, M and G stand for.
 enum class Scale : u64 { decimal = 1000, binary = 1024 };
 
+/// All of a text as a decimal number; nothing where it is none or does not fit.
+std::optional<u64> parse_number(std::string_view text);
+
+/// What stands between the commas of a list: one part at least, and any may be empty.
+std::vector<std::string_view> parts_of(std::string_view list);
+
 /// A number with k, M or G (or B, for one) behind it; nothing where it is none or does not fit.
 std::optional<u64> parse_quantity(std::string_view text, Scale scale);
 

@@ -8,6 +8,7 @@
 
 #include "base/suggest.h"
 #include "command.h"
+#include "quantity.h"
 
 namespace pmusim::tools {
 
@@ -59,16 +60,6 @@ Field field_named(std::string_view name) {
   throw CommandError(fmt::format("-F {}: no field of samples{}", name, did_you_mean(name, names)));
 }
 
-std::vector<std::string_view> split(std::string_view list) {
-  std::vector<std::string_view> names;
-  while (true) {
-    const std::size_t comma = list.find(',');
-    names.push_back(list.substr(0, comma));
-    if (comma == std::string_view::npos) return names;
-    list.remove_prefix(comma + 1);
-  }
-}
-
 FieldSet usual_fields(const perf::Attr& attr) {
   FieldSet set;
   for (const Field field : usual)
@@ -87,7 +78,7 @@ struct Choice {
 std::vector<Choice> choices_of(std::string_view list) {
   const bool changes = changes_usual(list);
   std::vector<Choice> choices;
-  for (std::string_view name : split(list)) {
+  for (std::string_view name : parts_of(list)) {
     const bool removes = changes && name.starts_with('-');
     if (removes || (changes && name.starts_with('+'))) name.remove_prefix(1);
     choices.push_back({field_named(name), removes});

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "annotate/significance.h"
+#include "events/modifiers.h"
 #include "quantity.h"
 
 namespace pmusim::tools {
@@ -17,6 +18,11 @@ bool is_clock(const std::string& name) {
   return name.starts_with("task-clock") || name.starts_with("cpu-clock");
 }
 
+/// Without modifiers.
+std::string_view name_of(const EventTotal& total) {
+  return std::string_view(total.name).substr(0, total.name.find(':'));
+}
+
 bool is_wanted(const Metric& metric, const StatResult& result) {
   return metric.by_itself || std::ranges::find(result.metrics, &metric) != result.metrics.end();
 }
@@ -24,7 +30,7 @@ bool is_wanted(const Metric& metric, const StatResult& result) {
 /// A formula has no first event of its own: it stands with the last of all.
 bool stands_at(const Metric& metric, std::string_view event, const std::vector<EventTotal>& totals) {
   if (metric.formula.empty()) return metric.numerator.front() == event;
-  return totals.back().name.substr(0, totals.back().name.find(':')) == event;
+  return name_of(totals.back()) == event;
 }
 
 std::vector<StatRow::Figure> figures_of(std::string_view event, const std::vector<EventTotal>& totals,
@@ -43,7 +49,7 @@ std::string rings_of(const EventTotal& total) {
   const std::size_t behind = total.name.find_last_of(":/");
   if (behind == std::string::npos) return rings;
   const std::string_view modifiers = std::string_view(total.name).substr(behind + 1);
-  if (modifiers.find_first_not_of("ukhGHpPSDeIRbWX") != std::string_view::npos) return rings;
+  if (!events::looks_like_modifiers(modifiers)) return rings;
   for (const char ring : {'u', 'k'})
     if (modifiers.find(ring) != std::string_view::npos) rings += ring;
   return rings;
@@ -191,9 +197,7 @@ std::vector<StatRow> rows_of(const std::vector<EventTotal>& totals, const StatRe
     if (total.enabled_ns != 0)
       row.running_percent =
           100.0 * static_cast<double>(total.running_ns) / static_cast<double>(total.enabled_ns);
-    if (row.counted)
-      row.figures =
-          figures_of(total.name.substr(0, total.name.find(':')), comparable_with(total, totals), result);
+    if (row.counted) row.figures = figures_of(name_of(total), comparable_with(total, totals), result);
     rows.push_back(std::move(row));
   }
   return rows;
