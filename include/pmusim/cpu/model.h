@@ -35,41 +35,24 @@ constexpr std::string_view cpuid_name(Vendor vendor) {
 
 enum class CoreType : u8 { core, atom };
 
-/// The microarchitectures that drivers and event tables tell apart.
+/// The microarchitectures that drivers and event tables tell apart, in the order in which models are listed:
+/// P cores, then Atoms, each by age. Each has a file of its name in src/cpu/cores, and Intel's have one in
+/// src/driver/intel/cores, too.
+// clang-format off
+#define PMUSIM_INTEL_CORES(EACH) \
+  EACH(core2) EACH(nehalem) EACH(westmere) EACH(sandy_bridge) EACH(ivy_bridge) EACH(haswell) EACH(broadwell) \
+  EACH(skylake) EACH(skylake_x) EACH(ice_lake) EACH(golden_cove) EACH(redwood_cove) EACH(lion_cove) \
+  EACH(cougar_cove) EACH(panther_cove) EACH(coyote_cove) \
+  EACH(bonnell) EACH(silvermont) EACH(knights_landing) EACH(goldmont) EACH(goldmont_plus) EACH(tremont) \
+  EACH(gracemont) EACH(crestmont) EACH(skymont) EACH(darkmont) EACH(arctic_wolf)
+#define PMUSIM_AMD_CORES(EACH) EACH(zen1) EACH(zen2) EACH(zen3) EACH(zen4) EACH(zen5)
+// clang-format on
+
 enum class Microarchitecture : u8 {
   unknown,
-  core2,
-  bonnell,
-  silvermont,
-  knights_landing,
-  nehalem,
-  westmere,
-  sandy_bridge,
-  ivy_bridge,
-  haswell,
-  broadwell,
-  skylake,
-  skylake_x,
-  ice_lake,
-  golden_cove,
-  redwood_cove,
-  lion_cove,
-  cougar_cove,
-  panther_cove,
-  coyote_cove,
-  goldmont,
-  goldmont_plus,
-  tremont,
-  gracemont,
-  crestmont,
-  skymont,
-  darkmont,
-  arctic_wolf,
-  zen1,
-  zen2,
-  zen3,
-  zen4,
-  zen5,
+#define PMUSIM_ENUMERATOR(core) core,
+  PMUSIM_INTEL_CORES(PMUSIM_ENUMERATOR) PMUSIM_AMD_CORES(PMUSIM_ENUMERATOR)
+#undef PMUSIM_ENUMERATOR
 };
 
 /// The core types that one CPUID display family and model stands for; the same unless the product is a hybrid

@@ -4,15 +4,9 @@
 namespace pmusim::driver::cores {
 
 std::span<const CoreTraits* const> all() {
-  static constexpr const CoreTraits* list[] = {
-      &architectural::traits, &core2::traits,         &nehalem::traits,     &westmere::traits,
-      &sandy_bridge::traits,  &ivy_bridge::traits,    &haswell::traits,     &broadwell::traits,
-      &skylake::traits,       &skylake_x::traits,     &ice_lake::traits,    &golden_cove::traits,
-      &redwood_cove::traits,  &lion_cove::traits,     &cougar_cove::traits, &panther_cove::traits,
-      &coyote_cove::traits,   &bonnell::traits,       &silvermont::traits,  &knights_landing::traits,
-      &goldmont::traits,      &goldmont_plus::traits, &tremont::traits,     &gracemont::traits,
-      &crestmont::traits,     &skymont::traits,       &darkmont::traits,    &arctic_wolf::traits,
-  };
+#define PMUSIM_LIST(core) &core::traits,
+  static constexpr const CoreTraits* list[] = {&architectural::traits, PMUSIM_INTEL_CORES(PMUSIM_LIST)};
+#undef PMUSIM_LIST
   return list;
 }
 
