@@ -4,121 +4,24 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 
 #include "host/child.h"
 #include "host/commands.h"
 #include "host/difference.h"
 #include "host/drawn_records.h"
-#include "host/driver_events.h"
-#include "host/kernel_clock.h"
-#include "pmusim/arch/debug_store.h"
+#include "host/side.h"
 #include "pmusim/arch/msr.h"
-#include "session/monitor.h"
 
 namespace pmusim::linux_driver {
 
 namespace {
 
-constexpr u64 ring_pages = 256, buffer_bytes = 65536, buffers_of_a_setup = 20;
-
-/// The process whose program does nothing.
-constexpr int pid = 100;
+constexpr u64 ring_pages = 256, buffers_of_a_setup = 20;
 
 struct DrainOptions {
   std::vector<std::string> models;
   u64 records = 100'000, seed = 1, context = 0;
-};
-
-/// A program that does nothing, of which everything is known.
-class NoProgram final : public trace::Source {
- public:
-  const trace::Contents& contents() const override { return contents_; }
-  std::vector<std::byte> code(u32, u64, std::size_t) const override { return {}; }
-  std::optional<u64> length() const override { return 0; }
-  const std::optional<std::string>& truncation() const override { return truncation_; }
-  Result<trace::NextItem, Error> next() override { return trace::NextItem(); }
-
- private:
-  trace::Contents contents_{.addresses = true, .registers = true, .extended = true};
-  std::optional<std::string> truncation_;
-};
-
-/// One driver with its processor: what a round of records does to it.
-class Side {
- public:
-  Side() = default;
-  virtual ~Side() = default;
-  Side(const Side&) = delete;
-  Side& operator=(const Side&) = delete;
-
-  virtual Pmu& pmu() = 0;
-  virtual std::unique_ptr<DriverEvents> events() = 0;
-  virtual void fill(std::span<const std::byte> records) = 0;
-  /// So much core time passes, with the ticks in it.
-  virtual void pass(u64 cycle, const InterruptFrame& frame) = 0;
-  /// What the driver warns of, from the beginning.
-  virtual std::vector<std::string> warnings() const { return {}; }
-};
-
-class KernelSide final : public Side {
- public:
-  explicit KernelSide(const CpuModel& model) : machine_(model) {
-    if (const int error = machine_.boot(); error != 0)
-      throw CommandError(fmt::format("the kernel finds no PMU on {}: {}", model.name, std::strerror(-error)));
-    // What a hybrid's PMU can sample is known from the second CPU of the type on: that of the first is lost
-    // as the PMU is registered.
-    if (linux_cpu_down() != 0 || linux_cpu_up() != 0)
-      throw CommandError("the kernel refuses to take its CPU down");
-    linux_task_started(pid, pid, "drained");
-    linux_switch_to(pid);
-  }
-  Pmu& pmu() override { return machine_.pmu(); }
-  std::unique_ptr<DriverEvents> events() override { return events_of_kernel(); }
-  void fill(std::span<const std::byte> records) override {
-    const u64 base = machine_.pmu().rdmsr(msr::PEBS_BASE).value_or(0) & pebs::base_register::ADDRESS;
-    std::ranges::copy(records, machine_.physical(base));
-  }
-  void pass(u64 cycle, const InterruptFrame& frame) override {
-    const kernel_frame interrupted = frame_of(frame);
-    linux_set_user_frame(&interrupted);
-    pmu().wait_until(cycle, frame);
-    clock_.run(machine_, machine_.clock()(pmu().tsc()), interrupted);
-    linux_run_deferred(&interrupted);
-  }
-  std::vector<std::string> warnings() const override {
-    std::vector<std::string> all;
-    for (const Trap& trap : machine_.traps()) all.push_back(text_of(trap));
-    return all;
-  }
-
- private:
-  KernelMachine machine_;
-  KernelClock clock_;
-};
-
-class SessionSide final : public Side {
- public:
-  explicit SessionSide(const CpuModel& model)
-      : session_(value_or_fail(Session::open(
-            std::make_unique<NoProgram>(),
-            {.model = model, .kernel = emulated_release(), .throttling = perf::Throttling::on}))) {
-    session_.monitor().on_side_band(trace::ProcessStart{.pid = pid, .tid = pid, .command = "drained"});
-  }
-  Pmu& pmu() override { return session_.pmu(); }
-  std::unique_ptr<DriverEvents> events() override { return events_of(session_); }
-  void fill(std::span<const std::byte> records) override {
-    std::ranges::copy(records, pmu().memory(driver::PebsOptions{}.buffer_address, buffer_bytes).data());
-  }
-  void pass(u64 cycle, const InterruptFrame& frame) override {
-    pmu().wait_until(cycle, frame);
-    session_.monitor().cpu(0).finish_block(frame.registers.rip, &frame.registers);
-    session_.monitor().catch_up();
-  }
-
- private:
-  Session session_;
 };
 
 /// Why a drain happens. One event that is disabled with records in the buffer, and enabled again, has them
@@ -199,7 +102,7 @@ void Run::drain(DriverEvents& events, Reason reason, std::size_t disabled, const
 }
 
 void Run::round(DriverEvents& events, Outcome& outcome) {
-  constexpr u64 room = buffer_bytes - 4096;
+  constexpr u64 room = Side::buffer_bytes - 4096;
   const u64 most = draw_.chance(30) ? 1 + draw_.below(8) : ~u64{0};
   const DrawnBuffer buffer =
       drawn_arch_records(draw_, asked_groups(drawn_), room, most, side_.pmu().model().lbr.depth, tsc_);
@@ -210,9 +113,6 @@ void Run::round(DriverEvents& events, Outcome& outcome) {
   cycle_ += 4'000'000;
   side_.pass(cycle_, frame);
   side_.fill(buffer.bytes);
-  const u64 index = side_.pmu().rdmsr(msr::PEBS_INDEX).value_or(0);
-  static_cast<void>(side_.pmu().wrmsr(msr::PEBS_INDEX,
-                                      (index & ~pebs::index_register::WRITE_OFFSET) | buffer.bytes.size()));
   drain(events, reason, disabled, frame);
   // What the interrupt has left to be done: an event that closes would wait for it.
   side_.pass(cycle_, frame);
@@ -258,9 +158,8 @@ std::vector<KnownDifference> unlike_writes() {
 
 /// "" if the two agree in `records` records.
 std::string drained(const CpuModel& model, u64 records, u64 seed, u64 context) {
-  KernelSide kernel(model);
-  SessionSide session(model);
-  Run theirs(kernel, seed), ours(session, seed);
+  const std::unique_ptr<Side> kernel = kernel_side(model), session = session_side(model);
+  Run theirs(*kernel, seed), ours(*session, seed);
   u64 setups = 0, samples = 0, refused = 0;
   while (theirs.records() < records) {
     ++setups;

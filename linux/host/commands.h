@@ -37,6 +37,7 @@ void add_stat(CLI::App& app, const std::vector<std::string>& program);
 void add_record(CLI::App& app, const std::vector<std::string>& program);
 void add_compare(CLI::App& app);
 void add_drain(CLI::App& app);
+void add_bench(CLI::App& app);
 void add_planted(CLI::App& app);
 void add_explore(CLI::App& app);
 

@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
     add_record(app, program);
     add_compare(app);
     add_drain(app);
+    add_bench(app);
     add_planted(app);
     add_explore(app);
     app.parse(static_cast<int>(dashes - argv), argv);

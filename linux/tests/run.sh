@@ -12,6 +12,7 @@
 #   run.sh planted PROGRAM TRACE MODEL SETUP WORD CHANGE   they do not: the first that differs is a word of the first sample.
 #                                          WORD is an arithmetic condition on its number n, CHANGE one on what the kernel
 #                                          and this project have there, k and p
+#   run.sh bench PROGRAM                   both drains are timed over buffers of every format, and write samples of one size
 #   run.sh drain PROGRAM MODEL...          both drains make the same of 50,000 drawn records for each model
 #   run.sh bugs PROGRAM TRACE              comparing finds what is planted before the hardware
 #   run.sh explore PROGRAM MODEL...        a PMI at every place breaks nothing, but for what docs/linux-driver.md tells
@@ -69,6 +70,12 @@ case "$what" in
     [ "$(grep -c . "$scratch/found")" = 2 ] || fail "more differs than the samples: $(cat "$scratch/found")" ;;
   drain)
     "$program" drain --records 50000 "${@:3}" ;;
+  bench)
+    "$program" bench --rounds 2 --json >"$scratch/bench"
+    cat "$scratch/bench"
+    # An older kernel refuses architectural PEBS, and nothing else.
+    (($(grep -c '"kernel_ns"' "$scratch/bench") >= 7)) || fail "fewer than seven rows"
+    ! grep '"refused"' "$scratch/bench" | grep -v diamondrapids || fail "refused" ;;
   bugs)
     # Which set-up shows a bug hangs on the program that was recorded.
     "$program" planted "$3" >"$scratch/planted" || true
