@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Replays recorded programs at every level of core, beside other tools that run or replay the same programs.
+
+    scripts/race_peers.py [PMUSIM] [--count N] [--rounds N] [--model MODEL]
+
+Records N instructions (default 100 million, behind the first ten million) of gzip, Lua, a C compiler and sqlite3, those
+that are installed, with and without addresses, and prints a table of instructions per second of CPU time and of memory.
+Peers are cachegrind and qemu without a plugin, which run the whole program, and ChampSim (CHAMPSIM names its command),
+which replays the same instructions. Needs the package time. All take turns; a figure is the least time of the rounds (default 3).
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import namedtuple
+
+LEVELS = ["interval", "memory", "sampled", "simple", "flat"]
+EVENTS = "cycles,instructions,branches,ref-cycles"
+SKIP = 10_000_000
+
+# Of a run: user and system time in seconds, the most memory in MB, and what it printed.
+Run = namedtuple("Run", "seconds megabytes text")
+Program = namedtuple("Program", "name command input")
+
+
+def words(length):
+    """The same on every machine."""
+    seed, text = 1, []
+    while length > 0:
+        seed = (seed * 69069 + 1) % 2**32
+        word = "".join(chr(97 + (seed >> shift) % 26) for shift in range(3, 3 + 3 * (3 + seed % 7), 3))
+        text.append(word)
+        length -= len(word) + 1
+    return " ".join(text) + "\n"
+
+
+def c_source(functions):
+    one = """static unsigned mix{n}(unsigned a, unsigned b) {{
+  unsigned table[8] = {{a, b, a ^ b, a + b, {n}, 3, 5, 7}};
+  for (unsigned n = 0; n < 64; ++n) {{
+    const unsigned x = table[n % 8], y = table[(n + a) % 8];
+    if (x > y) table[(n + 1) % 8] += x / (y + 1);
+    else table[(n + 3) % 8] ^= (x << 3) | (y >> 5);
+  }}
+  return table[a % 8] + table[b % 8];
+}}
+unsigned call{n}(unsigned a) {{ return mix{n}(a, {n}); }}
+"""
+    return "".join(one.format(n=n) for n in range(functions))
+
+
+LUA = """local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+local words = {}
+for n = 0, 300000 do local key = tostring(n % 997); words[key] = (words[key] or 0) + n end
+print(fib(27), words["7"])
+"""
+SQL = """create table t(id integer primary key, name text, value real);
+begin;
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 40000)
+insert into t select i, 'name ' || (i * 7919 % 10007), i / 3.0 from n;
+commit;
+create index by_name on t(name);
+select count(*), sum(value) from t where name like 'name 1%';
+"""
+
+
+def programs():
+    """Those that are installed, with what they read."""
+    pathlib.Path("text").write_text(words(3_000_000))
+    pathlib.Path("source.c").write_text(c_source(40))
+    pathlib.Path("bench.lua").write_text(LUA)
+    pathlib.Path("fill.sql").write_text(SQL)
+    compiler = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True).stdout.strip()
+    lua = next(filter(shutil.which, ["lua5.4", "lua5.3", "lua"]), "lua")
+    every = [
+        Program("gzip", ["gzip", "-kfc", "text"], None),
+        Program("Lua", [lua, "bench.lua"], None),
+        Program("cc1", [compiler or "cc1", "-quiet", "-O2", "source.c", "-o", "/dev/null"], None),
+        Program("sqlite3", ["sqlite3", ":memory:"], "fill.sql"),
+    ]
+    found = []
+    for program in every:
+        path = shutil.which(program.command[0])
+        if path:
+            found.append(program._replace(command=[path, *program.command[1:]]))
+        else:
+            print(f"{program.name} is not installed", file=sys.stderr)
+    return found
+
+
+def run(command, stdin=None):
+    """Under time: what a process's parent held counts as its own memory."""
+    with open(stdin or os.devnull, "rb") as read, tempfile.TemporaryFile() as out:
+        status = subprocess.call(["/usr/bin/time", "-q", "-o", "usage", "-f", "%U %S %M", *command],
+                                 stdin=read, stdout=out, stderr=subprocess.STDOUT)
+        out.seek(0)
+        text = out.read(1 << 20).decode(errors="replace")
+    if status != 0:
+        sys.exit(f"{' '.join(command)}: exit status {status}\n{text[-2000:]}")
+    user, system, kilobytes = pathlib.Path("usage").read_text().split()
+    return Run(float(user) + float(system), int(kilobytes) / 1024, text)
+
+
+def record(pmusim, program, count, name, *options):
+    run([pmusim, "trace", "record", "-q", "--fast", "--skip", str(SKIP), "--count", str(count), *options, "-o", name,
+         *program.command], program.input)
+    info = run([pmusim, "trace", "info", "--json", name]).text
+    return int(re.search(r'"instructions": (\d+)', info)[1])
+
+
+def race(pmusim, program, options):
+    """What takes turns: (row, what it has of the program, instructions or none yet, command, standard input)."""
+    entries = []
+    for contents, flags in (("flow", ["--no-addresses"]), ("addresses", [])):
+        trace = f"{program.name}.{contents}"
+        count = record(pmusim, program, options.count, trace, *flags)
+        for level in LEVELS:
+            command = [pmusim, "stat", "--jobs", "1", "--model", options.model, "--core", level, "-e", EVENTS, trace]
+            entries.append((f"`{level}`", contents, count, command, None))
+    if os.environ.get("CHAMPSIM"):
+        run([pmusim, "trace", "export", "-f", "champsim", "-o", "champsim.trace", f"{program.name}.addresses"])
+        command = [os.environ["CHAMPSIM"], "--warmup-instructions", "0", "--simulation-instructions", str(count),
+                   "champsim.trace"]
+        entries.append(("ChampSim", "addresses", count, command, None))
+    # Cachegrind says how many instructions the whole program has.
+    entries.append(("cachegrind", "the whole program", None,
+                    ["valgrind", "--tool=cachegrind", "--cache-sim=yes", "--branch-sim=yes",
+                     "--cachegrind-out-file=/dev/null", "--log-file=cachegrind.log", *program.command], program.input))
+    entries.append(("qemu, plain", "the whole program", None, ["qemu-x86_64", *program.command], program.input))
+    return [entry for entry in entries if shutil.which(entry[3][0])]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pmusim", nargs="?", default="build/release/bin/pmusim")
+    parser.add_argument("--count", type=int, default=100_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--model", default="icelake")
+    options = parser.parse_args()
+    pmusim = os.path.realpath(shutil.which(options.pmusim) or options.pmusim)
+    print("| Program | | Of | Instructions | M/s | MB |\n|---|---|---|---:|---:|---:|")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for program in programs():
+            entries = race(pmusim, program, options)
+            best = [None] * len(entries)
+            whole = None
+            for _ in range(options.rounds):
+                for index, (row, _, _, command, stdin) in enumerate(entries):
+                    once = run(command, stdin)
+                    if row == "cachegrind":
+                        log = pathlib.Path("cachegrind.log").read_text()
+                        whole = int(re.search(r"I +refs: +([\d,]+)", log)[1].replace(",", ""))
+                    if best[index] is None or once.seconds < best[index].seconds:
+                        best[index] = once
+            for (row, contents, count, _, _), least in zip(entries, best):
+                known = count or whole
+                shown = f"{known / 1e6:.1f} M | {known / least.seconds / 1e6:.1f}" if known else "not known | -"
+                print(f"| {program.name} | {row} | {contents} | {shown} | {least.megabytes:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
