@@ -39,7 +39,6 @@ Result<MemoryCore, Error> MemoryCore::create(const CpuModel& model, const trace:
 MemoryCore::MemoryCore(const CoreParameters& core, BranchUnit branches, const trace::Contents& contents)
     : parameters_(core),
       tsc_(tsc_clock(core)),
-      costs_(costs_of(core)),
       dataflow_(core),
       inverse_width_(~u64{0} / core.issue_width),
       branches_(branches),
@@ -47,6 +46,7 @@ MemoryCore::MemoryCore(const CoreParameters& core, BranchUnit branches, const tr
       memory_(core),
       front_end_(core),
       hits_(signals_of_hits(contents.addresses)),
+      blocks_(core),
       retired_uops_(std::bit_ceil(core.reorder_buffer_uops / uops_of_mark + 2)),
       store_buffer_(core.store_buffer_entries) {
   state_.dispatched = state_.retired = begin_of(1);
@@ -59,131 +59,6 @@ u64 MemoryCore::cycle_of(Slots slot) const {
   const u64 cycle = static_cast<u64>(static_cast<u128>(whole) * inverse_width_ >> 64);
   return cycle + (whole - cycle * parameters_.issue_width >= parameters_.issue_width ? 1 : 0);
 }
-
-// What a block is
-
-const MemoryCore::Block& MemoryCore::lower(const trace::Block& block) {
-  if (block.id >= blocks_.size()) {
-    const std::size_t size = std::max<std::size_t>(block.id + 1, 2 * blocks_.size());
-    blocks_.resize(size);
-    code_.resize(size);
-    lowered_.resize(size);
-  }
-  Block& made = blocks_[block.id];
-  if (made.instructions != 0) return made;
-  LoweredBlock& lowered = lowered_[block.id];
-  Lowering{parameters_, *costs_}.lower(block, lowered);
-  Dataflow::decide_slow_addresses(block, lowered);
-  code_[block.id] = code_of(lowered);
-  const LoweredInstruction& last = lowered.instructions.back();
-  made.branch_ip = last.ip;
-  made.end = last.end();
-  made.target = block.instructions.back().target;
-  made.branch = last.branch;
-  made.fused_length = lowered.fused_length(lowered.instructions.size() - 1);
-  made.branches_within = lowered.branches_within;
-  made.instructions = static_cast<u16>(lowered.instructions.size());
-  find_lines(lowered, made);
-  find_accesses(lowered, made);
-  find_stack_use(lowered, made);
-  keep_flow(summarize(block, lowered, dataflow_, *costs_), made);
-  return made;
-}
-
-void MemoryCore::keep_flow(const BlockFlow& flow, Block& made) {
-  made.slots = flow.slots;
-  made.port_slots = flow.port_slots;
-  const std::size_t registers = std::max(flow.inputs.size(), flow.outputs.size());
-  if (registers > Block::most_registers || flow.stores > Block::most_stores) {
-    made.one_by_one = true;
-    return;
-  }
-  made.inputs = static_cast<u8>(flow.inputs.size());
-  made.outputs = static_cast<u8>(flow.outputs.size());
-  made.stores = static_cast<u8>(flow.stores);
-  std::ranges::copy(flow.inputs, made.read.begin());
-  std::ranges::copy(flow.outputs, made.written.begin());
-  made.first_delay = static_cast<u32>(delays_.size());
-  const std::size_t rows = flow.rows();
-  for (std::size_t column = 0; column <= flow.inputs.size(); ++column) {
-    const auto first = flow.delays.begin() + static_cast<std::ptrdiff_t>(column * rows);
-    delays_.insert(delays_.end(), first, first + static_cast<std::ptrdiff_t>(rows));
-    delays_.resize((delays_.size() + rows_at_once - 1) / rows_at_once * rows_at_once);
-  }
-}
-
-FrontEnd::BlockCode MemoryCore::code_of(const LoweredBlock& lowered) const {
-  std::vector<FrontEnd::Code> code;
-  for (const LoweredInstruction& each : lowered.instructions)
-    if (!each.second_of_pair) code.push_back(FrontEnd::Code::of(each));
-  return front_end_.block_of(std::move(code));
-}
-
-void MemoryCore::find_lines(const LoweredBlock& lowered, Block& made) {
-  const auto line_of = [&](u64 address) { return address / parameters_.l1i.line_bytes; };
-  made.first_line = static_cast<u32>(lines_.size());
-  for (const LoweredInstruction& each : lowered.instructions)
-    for (const u64 address : {each.ip, each.end() - 1}) {
-      if (made.lines != 0 && line_of(lines_.back().address) == line_of(address)) continue;
-      lines_.push_back({address, static_cast<u16>(&each - lowered.instructions.data())});
-      ++made.lines;
-    }
-}
-
-// Loads of an instruction come before its stores.
-void MemoryCore::find_accesses(const LoweredBlock& lowered, Block& made) {
-  u16 address = 0;
-  u8 stores = 0;
-  made.first_access = static_cast<u32>(accesses_.size());
-  for (const LoweredInstruction& each : lowered.instructions) {
-    for (const AccessKind kind : {AccessKind::load, AccessKind::store})
-      for (u16 operand = 0; operand < each.operands; ++operand) {
-        const LoweredInstruction::Operand& memory = each.memory[operand];
-        if (kind == AccessKind::load ? !memory.load : !memory.store) continue;
-        accesses_.push_back({.instruction = static_cast<u16>(&each - lowered.instructions.data()),
-                             .address = static_cast<u16>(address + operand),
-                             .bytes = std::max<u16>(memory.bytes, 1),
-                             .kind = kind,
-                             .store = stores,
-                             .ip = each.ip});
-        ++made.accesses;
-      }
-    address = static_cast<u16>(address + each.operands);
-    stores = static_cast<u8>(stores + (each.stores() ? 1 : 0));
-    made.one_by_one |= each.rare || each.rep;
-  }
-}
-
-void MemoryCore::find_stack_use(const LoweredBlock& lowered, Block& made) {
-  using x86::StackUse;
-  constexpr int bytes = 8;
-  int moved = 0;
-  for (const LoweredInstruction& each : lowered.instructions) {
-    if (each.stack == StackUse::uses || each.stack == StackUse::uses_and_moves) {
-      if (made.uses_stack)
-        made.stack_syncs = static_cast<u8>(made.stack_syncs + (moved != 0 ? 1 : 0));
-      else
-        made.moved_before = moved;
-      made.uses_stack = true;
-      moved = 0;
-    }
-    if (each.stack == StackUse::moves || each.stack == StackUse::uses_and_moves)
-      moved += each.stores() ? -bytes : bytes;
-  }
-  made.moved_behind = moved;
-}
-
-// What ran after it the last time.
-void MemoryCore::fetch_what_follows(const Block& block) {
-  const auto number = static_cast<std::size_t>(&block - blocks_.data());
-  blocks_[std::exchange(previous_, number)].followed_by = static_cast<u32>(number);
-  const Block& next = blocks_[block.followed_by];
-  __builtin_prefetch(&next);
-  __builtin_prefetch(&next.read);
-  __builtin_prefetch(&code_[block.followed_by]);
-}
-
-// What happens to it
 
 void MemoryCore::begin(const trace::BlockRun& run, const Block& block) {
   run_ = &run;
@@ -200,8 +75,8 @@ void MemoryCore::begin(const trace::BlockRun& run, const Block& block) {
 }
 
 BlockExecution MemoryCore::execute(const trace::BlockRun& run) {
-  const Block& block = lower(*run.block);
-  fetch_what_follows(block);
+  const Block& block = blocks_.of(*run.block, front_end_);
+  blocks_.fetch_what_follows(block);
   begin(run, block);
   const std::size_t lines = enter_lines(block);
   const bool code_is_there = execution_.signals.empty() && lines == block.lines;
@@ -210,7 +85,7 @@ BlockExecution MemoryCore::execute(const trace::BlockRun& run) {
   if (code_is_there && !block.one_by_one && accesses == block.accesses)
     apply(block);
   else
-    pass_from(accesses, lines == block.lines ? nobody : lines_[block.first_line + lines].instruction);
+    pass_from(accesses, lines == block.lines ? nobody : blocks_.lines_of(block)[lines].instruction);
   retire_block(block);
   branch(block);
   return {.run = &run,
@@ -231,7 +106,7 @@ BlockExecution MemoryCore::execute(const trace::BlockRun& run) {
 // How many of its lines of code have been entered: the first, and those behind it that are there.
 std::size_t MemoryCore::enter_lines(const Block& block) {
   MemoryHierarchy& hierarchy = memory_.hierarchy();
-  const std::span<const Line> lines = lines_of(block);
+  const auto lines = blocks_.lines_of(block);
   std::size_t entered = hierarchy.line_of(lines.front().address) == fetched_line_ ? 1 : 0;
   const std::size_t ahead = block.one_by_one ? 1 : lines.size();
   for (; entered < ahead; ++entered) {
@@ -275,7 +150,7 @@ Slots MemoryCore::dispatch(const Block& block) {
     const u64 leaving = std::min(last - parameters_.reorder_buffer_uops, std::max<u64>(uops_, 1));
     begin = std::max(begin, retired_mark(leaving - 1) + width - slots);
   }
-  const FrontEnd::Cycles delivered = front_end_.deliver(code_[run_->block->id], cycle_of(begin));
+  const FrontEnd::Cycles delivered = front_end_.deliver(blocks_.code(*run_->block), cycle_of(begin));
   return std::max({begin, begin_of(delivered.first), begin_of(delivered.last) + 1 - slots});
 }
 
@@ -291,15 +166,15 @@ std::size_t MemoryCore::access_all(const Block& block) {
   if (run_->addresses.empty()) return block.accesses;
   if (run_->addresses.size() < run_->block->operands) return 0;
   const u64 cycle = cycle_of(begun_);
-  const Access* const first = &accesses_[block.first_access];
-  for (std::size_t number = 0; number < block.accesses; ++number)
-    if (!access_there(first[number], cycle)) return number;
-  return block.accesses;
+  const auto accesses = blocks_.accesses_of(block);
+  for (std::size_t number = 0; number < accesses.size(); ++number)
+    if (!access_there(accesses[number], cycle)) return number;
+  return accesses.size();
 }
 
 // False, and nothing has happened: not in L1, a load that waits for a store, or a store that has to wait or
 // hits code.
-inline bool MemoryCore::access_there(const Access& access, u64 cycle) {
+inline bool MemoryCore::access_there(const MemoryBlocks::Access& access, u64 cycle) {
   MemoryHierarchy& hierarchy = memory_.hierarchy();
   const u64 address = run_->addresses[access.address];
   const bool stores = access.kind == AccessKind::store;
@@ -339,9 +214,8 @@ inline u64& MemoryCore::next_store_entry() {
 // Of what is ready before dispatch nobody waits.
 void MemoryCore::apply(const Block& block) {
   constexpr Slots longest = Slots{1} << 30;
-  const std::size_t rows = (BlockFlow::first_register + block.outputs + block.stores + rows_at_once - 1) /
-                           rows_at_once * rows_at_once;
-  const i32* column = &delays_[block.first_delay];
+  const std::size_t rows = MemoryBlocks::rows_of(block);
+  const i32* column = blocks_.delays_of(block);
   std::copy_n(column, rows, results_.begin());
   for (std::size_t n = 0; n < block.inputs; ++n) {
     column += rows;
@@ -358,8 +232,8 @@ void MemoryCore::apply(const Block& block) {
   keep_stores(block);
 }
 
-// `rows_at_once` are one operation of the host.
 inline void MemoryCore::delay(const i32* column, i32 ready, std::size_t rows) {
+  constexpr std::size_t rows_at_once = MemoryBlocks::rows_at_once;
   for (std::size_t first = 0; first < rows; first += rows_at_once)
     for (std::size_t row = first; row < first + rows_at_once; ++row)
       results_[row] = std::max(results_[row], ready + column[row]);
@@ -448,7 +322,7 @@ void MemoryCore::store(const DataAccesses& data) {
 
 // What is younger was done in vain, and is fetched anew. Its lines have not been entered yet.
 void MemoryCore::clear_pipeline(u32 behind) {
-  for (const Line& line : lines_of(*block_))
+  for (const MemoryBlocks::Line& line : blocks_.lines_of(*block_))
     if (line.instruction > behind && line.instruction < entered_) --lines_hit_;
   entered_ = std::min(entered_, behind + 1);
   const u64 again =
@@ -617,7 +491,7 @@ const Retirement& MemoryCore::next(Cursor& cursor) const {
     add_to(r.quantities, requests_[cursor.request].quantities);
   account_time(previous, cursor.cycle, r.quantities);
   if (number == 0) set(r.quantities, Quantity::l1i_hits, lines_hit_);
-  r.fused_length = lowered_[run_->block->id].fused_length(number);
+  r.fused_length = blocks_.lowered(*run_->block).fused_length(number);
   r.taken = r.mispredicted = false;
   if (instruction.branch != BranchKind::none) {
     r.taken = branch_of(number).taken;

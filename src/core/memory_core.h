@@ -4,13 +4,12 @@
 
 #include <array>
 #include <concepts>
-#include <memory>
 #include <vector>
 
 #include "core/block_core.h"
-#include "core/block_flow.h"
 #include "core/front_end.h"
 #include "core/load_store_unit.h"
+#include "core/memory_blocks.h"
 #include "cpu/clocks.h"
 
 namespace pmusim {
@@ -55,43 +54,8 @@ class MemoryCore {
   u32 first_of_last_cycle(const BlockExecution& execution) const;
 
  private:
-  /// A place in memory that an instruction accesses.
-  struct Access {
-    u16 instruction = 0;
-    u16 address = 0;  ///< which of those of the block
-    u16 bytes = 0;
-    AccessKind kind = AccessKind::load;
-    u8 store = 0;  ///< which of the instructions that store
-    u64 ip = 0;
-  };
-  /// A line of code that execution enters.
-  struct Line {
-    u64 address = 0;
-    u16 instruction = 0;
-  };
-  /// What an execution needs to know of its block where all is in L1. Programs are larger than caches, so it
-  /// is small, and what follows is fetched early.
-  struct alignas(64) Block {
-    static constexpr std::size_t most_registers = 16, most_stores = 16;
+  using Block = MemoryBlocks::Block;
 
-    u64 branch_ip = 0, end = 0, target = 0;                 // of its last instruction
-    u32 first_line = 0, first_access = 0, first_delay = 0;  // where in `lines_`, `accesses_` and `delays_`
-    u32 slots = 0, port_slots = 0, followed_by = 0;
-    u16 instructions = 0;  // 0: not lowered yet
-    u16 lines = 0, accesses = 0;
-    u8 inputs = 0, outputs = 0, stores = 0;  // as BlockFlow has them
-    std::array<u8, most_registers> read{}, written{};
-    // Uops that bring RSP up to date, which no code has: one at the first use of RSP if pushes and pops came
-    // before it, and those that follow from the block itself.
-    bool uses_stack = false;
-    u8 stack_syncs = 0;
-    i32 moved_before = 0, moved_behind = 0;  // bytes, before the first use and behind the last
-    BranchKind branch = BranchKind::none;
-    u8 fused_length = 0;  // as Retirement has it, of the branch
-    bool branches_within = false;
-    /// Always: time stands still around it, or how much it accesses is not known, or it has much to sum up.
-    bool one_by_one = false;
-  };
   /// What an instruction asked of the memory hierarchy.
   struct Requests {
     u32 instruction = 0;
@@ -119,17 +83,7 @@ class MemoryCore {
     Retirement retirement{};
   };
   MemoryCore(const CoreParameters& core, BranchUnit branches, const trace::Contents& contents);
-  const Block& lower(const trace::Block& block);
-  FrontEnd::BlockCode code_of(const LoweredBlock& lowered) const;
-  void keep_flow(const BlockFlow& flow, Block& made);
-  void find_lines(const LoweredBlock& lowered, Block& made);
-  void find_accesses(const LoweredBlock& lowered, Block& made);
-  static void find_stack_use(const LoweredBlock& lowered, Block& made);
-  void fetch_what_follows(const Block& block);
-  std::span<const LoweredInstruction> lowered() const { return lowered_[run_->block->id].instructions; }
-  std::span<const Line> lines_of(const Block& block) const {
-    return std::span(lines_).subspan(block.first_line, block.lines);
-  }
+  std::span<const LoweredInstruction> lowered() const { return blocks_.lowered(*run_->block).instructions; }
 
   void begin(const trace::BlockRun& run, const Block& block);
   std::size_t enter_lines(const Block& block);
@@ -138,7 +92,7 @@ class MemoryCore {
   Slots dispatch(const Block& block);
   Slots sync_stack(const Block& block);
   std::size_t access_all(const Block& block);
-  bool access_there(const Access& access, u64 cycle);
+  bool access_there(const MemoryBlocks::Access& access, u64 cycle);
   Stored& stored_at(u64 address) { return stored_[address / place_bytes % stored_places]; }
   Slots forwarded(u64 address);
   void keep_stores(const Block& block);
@@ -172,7 +126,6 @@ class MemoryCore {
 
   CoreParameters parameters_;
   Clock tsc_;
-  std::shared_ptr<const InstructionCosts> costs_;
   Dataflow dataflow_;
   u64 inverse_width_;  // 2^64 / width, rounded down
   BranchUnit branches_;
@@ -180,15 +133,7 @@ class MemoryCore {
   LoadStoreUnit memory_;
   FrontEnd front_end_;
   std::array<SignalSet, 4> hits_;  // what accesses that hit raise, by LoweredInstruction::accesses
-  // Blocks by number, in parts by who needs them.
-  std::vector<Block> blocks_;
-  std::vector<FrontEnd::BlockCode> code_;
-  std::vector<LoweredBlock> lowered_;
-  std::vector<Line> lines_;
-  std::vector<Access> accesses_;
-  static constexpr std::size_t rows_at_once = 4;
-  std::vector<i32> delays_;   // columns of BlockFlow, filled up to a multiple of so many rows
-  std::size_t previous_ = 0;  // block
+  MemoryBlocks blocks_;
 
   Dataflow::State state_;
   u64 cycle_ = 0;
@@ -214,7 +159,8 @@ class MemoryCore {
   u64 since_ = 0;
   Slots begun_ = 0, retired_before_ = 0;
   std::array<i32, Block::most_registers> inputs_{};  // when what it reads is ready, behind `begun_`
-  alignas(16) std::array<i32, Block::most_registers + Block::most_stores + 2 * rows_at_once> results_{};
+  alignas(16)
+      std::array<i32, Block::most_registers + Block::most_stores + 2 * MemoryBlocks::rows_at_once> results_{};
   bool one_by_one_ = false;
   static constexpr u32 nobody = ~u32{0};
   // and where its instructions go one by one
