@@ -25,7 +25,7 @@ function(pmusim_module name)
       pmusim_join(${library} REUSE_FROM pmusim_base)
     endif()
     if(MODULE_COMPILE_FAST)
-      pmusim_compile_fast(${library})
+      pmusim_compile_fast(${library} -O1)
     endif()
     if(MODULE_COMPILE_ALONE)
       set_target_properties(${library} PROPERTIES UNITY_BUILD OFF)
@@ -77,20 +77,26 @@ endfunction()
 set(pmusim_common_headers <algorithm> <array> <bit> <cstring> <functional> <map> <memory> <numeric> <optional> <ranges> <span>
   <string> <string_view> <unordered_map> <utility> <variant> <vector> <boost/endian/arithmetic.hpp> <fmt/format.h>)
 
-# Sources whose speed nobody waits for (tests, option parsing): full optimisation doubles their time to compile.
-function(pmusim_compile_fast target)
+# Sources whose speed nobody waits for: full optimisation doubles their time to compile, -O1 that of -O0. OPTION is one of these.
+function(pmusim_compile_fast target option)
   if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O[23]")  # a build that optimises less stays so
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${option}>)
   endif()
 endfunction()
 
-# The precompiled header of all test programs; an executable as they are, since code for libraries is compiled otherwise.
+# Tests that wait for other programs rather than compute.
+set(pmusim_waiting_tests annotate end_to_end formats live perfdata qemu)
+
+# The precompiled headers of all test programs; executables as they are, since code for libraries is compiled otherwise.
 function(pmusim_test_headers)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "int main() {}\n")
-  add_executable(pmusim_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
-  target_link_libraries(pmusim_test_headers PRIVATE pmusim_options GTest::gmock)
-  pmusim_compile_fast(pmusim_test_headers)
-  pmusim_precompile(pmusim_test_headers HEADERS ${pmusim_common_headers} <gmock/gmock.h> <gtest/gtest.h>)
+  foreach(option -O0 -O1)
+    set(target pmusim_test_headers${option})
+    add_executable(${target} EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
+    target_link_libraries(${target} PRIVATE pmusim_options GTest::gmock)
+    pmusim_compile_fast(${target} ${option})
+    pmusim_precompile(${target} HEADERS ${pmusim_common_headers} <gmock/gmock.h> <gtest/gtest.h>)
+  endforeach()
 endfunction()
 
 # tests/NAME/*_test.cpp -> the program test_NAME, linked with LIBRARIES.
@@ -102,8 +108,12 @@ function(pmusim_test_program name)
   add_executable(test_${name} ${tests})
   target_link_libraries(test_${name} PRIVATE ${ARGN} pmusim_warnings GTest::gmock GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
-  pmusim_compile_fast(test_${name})
-  pmusim_join(test_${name} REUSE_FROM pmusim_test_headers)
+  set(option -O1)
+  if(name IN_LIST pmusim_waiting_tests)
+    set(option -O0)
+  endif()
+  pmusim_compile_fast(test_${name} ${option})
+  pmusim_join(test_${name} REUSE_FROM pmusim_test_headers${option})
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 300 LABELS module)
 endfunction()
@@ -178,7 +188,7 @@ function(pmusim_corpora name)
       add_executable(corpus_${corpus_name} ${source} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp)
       target_link_libraries(corpus_${corpus_name} PRIVATE ${ARGN} pmusim_warnings)
       target_include_directories(corpus_${corpus_name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
-      pmusim_compile_fast(corpus_${corpus_name})
+      pmusim_compile_fast(corpus_${corpus_name} -O1)
       add_test(NAME corpus.${corpus_name} COMMAND corpus_${corpus_name} ${corpus})
     endif()
   endforeach()
