@@ -91,7 +91,7 @@ std::unique_ptr<Instruction> instruction(uint64_t ip, uint64_t next_ip, uint64_t
   return made;
 }
 
-std::string text_of(const Instruction& one) {
+std::string instruction_text(const Instruction& one) {
   const pmusim_instruction& what = one.instruction;
   std::string text = "<pmusim.Instruction";
   if (what.ip != 0) text += " at " + hex(what.ip);
@@ -120,7 +120,7 @@ void add_instruction(py::module_& module) {
             "ring_after"_a = py::none(), "accesses"_a = py::tuple(), "signals"_a = py::tuple(),
             "quantities"_a = py::dict(), "latency_cycles"_a = 0, "uops"_a = 0, "transaction"_a = "",
             "gpr"_a = py::none())
-      .def("__repr__", &text_of);
+      .def("__repr__", &instruction_text);
 }
 
 }  // namespace pmusim::python
