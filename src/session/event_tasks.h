@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "pmusim/events/parser.h"
 #include "pmusim/session/session.h"
 #include "session/monitor.h"
 
