@@ -42,9 +42,15 @@ std::size_t still_running(const std::string& program) {
   return running;
 }
 
+// A scan can miss a process that forks meanwhile: none is left when two in a row see none.
 std::size_t left_running(const std::string& program) {
-  for (int patience = 0; patience < 500 && still_running(program) != 0; ++patience) ::usleep(20'000);
-  return still_running(program);
+  std::size_t left = 1;
+  for (int patience = 0, none = 0; patience < 500 && none < 2; ++patience) {
+    left = still_running(program);
+    none = left == 0 ? none + 1 : 0;
+    if (left != 0) ::usleep(20'000);
+  }
+  return left;
 }
 
 std::string perf_of_intel(const std::string& copy) {
