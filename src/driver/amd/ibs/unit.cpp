@@ -344,7 +344,7 @@ bool IbsDriver::Unit::sample(perf::Event& event, const InterruptFrame& frame, u6
   if (has_ip) {
     data.ip = ip;
     data.exact_ip = true;
-    data.cpl = (ip & bit(63)) != 0 ? Cpl::kernel : Cpl::user;
+    data.cpl = ring_at(ip);
   }
   pmusim::Registers at_ip = frame.registers;
   at_ip.rip = ip;

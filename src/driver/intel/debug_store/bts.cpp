@@ -80,7 +80,7 @@ u64 BtsDriver::drain(perf::SampleSink& sink, const InterruptFrame* frame) {
     const bool touches_kernel = is_kernel_address(record.from) || is_kernel_address(record.to);
     if (touches_kernel && event_->attr.exclude_kernel) continue;
     data.ip = record.from;
-    data.cpl = is_kernel_address(record.from) ? Cpl::kernel : Cpl::user;
+    data.cpl = ring_at(record.from);
     data.address = record.to;
     ++event_->count;
     sink.output(*event_, data, frame != nullptr ? *frame : somewhere);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/kernel_address.h"
 #include "driver/intel/cores/core_traits.h"
 #include "driver/intel/samples/ip_fixup.h"
 #include "pmusim/arch/debug_store.h"
@@ -68,9 +69,6 @@ constexpr u64 weight_struct_of(const Latencies& latencies, u64 tsx) {
          to_field(latencies.retire, 63, 48);
 }
 
-/// The driver tells privilege by the address, as 64-bit kernels live in the upper half.
-constexpr Cpl level_of(u64 ip) { return (ip & bit(63)) != 0 ? Cpl::kernel : Cpl::user; }
-
 }  // namespace
 
 u64 transaction_word(u64 tsx, u64 rax) {
@@ -98,7 +96,7 @@ const perf::SampleData& PebsSampleBuilder::build(const perf::Event& event, std::
     from_adaptive(event, record);
   else
     from_arch(event, record);
-  data_.cpl = level_of(*data_.ip);
+  data_.cpl = ring_at(*data_.ip);
   return data_;
 }
 
@@ -251,7 +249,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
   if (registers != nullptr && wants(event, register_types))
     set_registers(registers_of(registers->registers, *data_.ip));
   if (wants_vectors) {
-    if (registers != nullptr && level_of(*data_.ip) == Cpl::user)
+    if (registers != nullptr && ring_at(*data_.ip) == Cpl::user)
       extended_.shadow_stack_pointer = registers->ssp;
     set_extended(event);
   }
@@ -311,7 +309,7 @@ inline void PebsSampleBuilder::set_registers(const Registers& registers) {
 /// says nothing of the registers that user mode left.
 void PebsSampleBuilder::set_extended(const perf::Event& event) {
   data_.extended = &extended_;
-  data_.user_extended = level_of(*data_.ip) == Cpl::kernel ? host_.live_registers(event) : &extended_;
+  data_.user_extended = ring_at(*data_.ip) == Cpl::kernel ? host_.live_registers(event) : &extended_;
 }
 
 namespace {

@@ -88,7 +88,7 @@ inline void copy_registers(const SamplePlan& plan, const std::byte* record, u64 
   store_word(to + eight + word, architectural_flags(load_word(from)));
   std::byte* high = to + eight + 2 * word;
   if (plan.sample.selectors) {
-    store_word(high, perf::segments_at(is_kernel_address(ip) ? Cpl::kernel : Cpl::user).code);
+    store_word(high, perf::segments_at(ring_at(ip)).code);
     store_word(high + word, plan.sample.stack_selector);
     high += 2 * word;
   }
