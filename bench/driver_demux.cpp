@@ -135,17 +135,9 @@ struct ToRing {
 using Buffers = std::vector<pebs::GeneratedBuffer>;
 
 Buffers make_buffers(const Case& c, unsigned events, unsigned permille, u64 bytes) {
-  const u64 record_bytes =
-      pebs::generate_buffer({.format = c.format, .records = 1, .groups = c.groups}).record_bytes;
-  Buffers buffers;
-  for (u64 seed = 0; seed < rotation; ++seed)
-    buffers.push_back(pebs::generate_buffer({.format = c.format,
-                                             .events = events,
-                                             .records = bytes / record_bytes,
-                                             .collisions_permille = permille,
-                                             .seed = seed,
-                                             .groups = c.groups}));
-  return buffers;
+  return pebs::generate_rotation(
+      {.format = c.format, .events = events, .collisions_permille = permille, .groups = c.groups}, bytes,
+      rotation);
 }
 
 /// Nanoseconds to copy all the buffers once, warm.

@@ -203,17 +203,11 @@ class Machine final : public PebsHost {
 };
 
 std::vector<pebs::GeneratedBuffer> make_buffers(const Case& c) {
-  const u64 record_bytes =
-      pebs::generate_buffer({.format = c.format, .records = 1, .groups = c.groups}).record_bytes;
-  std::vector<pebs::GeneratedBuffer> buffers;
-  for (u64 seed = 0; seed < rotation; ++seed)
-    buffers.push_back(pebs::generate_buffer({.format = c.format,
-                                             .events = event_count,
-                                             .records = buffer_bytes / record_bytes,
-                                             .collisions_permille = c.collisions_permille,
-                                             .seed = seed,
-                                             .groups = c.groups}));
-  return buffers;
+  return pebs::generate_rotation({.format = c.format,
+                                  .events = event_count,
+                                  .collisions_permille = c.collisions_permille,
+                                  .groups = c.groups},
+                                 buffer_bytes, rotation);
 }
 
 /// Copies records into a buffer and as many bytes as their samples have into a ring.

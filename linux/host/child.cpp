@@ -63,4 +63,11 @@ ChildResult in_child(const std::function<std::string()>& work) {
   return result;
 }
 
+bool show(const ChildResult& child, const std::string& name) {
+  std::fputs(child.text.c_str(), stdout);
+  if (child.exit_status != 0) std::printf("%s: ended with exit status %d\n", name.c_str(), child.exit_status);
+  std::fflush(stdout);
+  return child.exit_status == 0;
+}
+
 }  // namespace pmusim::linux_driver

@@ -15,6 +15,8 @@ struct ChildResult {
 
 /// Runs `work` in a child, because a kernel boots once in a process; what it returns is the child's text.
 ChildResult in_child(const std::function<std::string()>& work);
+/// Prints what it said, and that `name` ended badly if it did: whether it ended well.
+bool show(const ChildResult& child, const std::string& name);
 
 }  // namespace pmusim::linux_driver
 

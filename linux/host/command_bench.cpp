@@ -86,17 +86,11 @@ perf::Attr attr_of(const BenchCase& c) {
 }
 
 std::vector<pebs::GeneratedBuffer> records_of(const BenchCase& c) {
-  const u64 record_bytes =
-      pebs::generate_buffer({.format = c.format, .records = 1, .groups = c.groups}).record_bytes;
-  std::vector<pebs::GeneratedBuffer> all;
-  for (u64 seed = 0; seed < buffers; ++seed)
-    all.push_back(pebs::generate_buffer({.format = c.format,
-                                         .events = event_count,
-                                         .records = (Side::buffer_bytes - 4096) / record_bytes,
-                                         .collisions_permille = c.collisions_permille,
-                                         .seed = seed,
-                                         .groups = c.groups}));
-  return all;
+  return pebs::generate_rotation({.format = c.format,
+                                  .events = event_count,
+                                  .collisions_permille = c.collisions_permille,
+                                  .groups = c.groups},
+                                 Side::buffer_bytes - 4096, buffers);
 }
 
 double now_ns() {
@@ -199,22 +193,28 @@ std::string text_of(const BenchCase& c, const Figures& f) {
                      f.records / buffers, f.sample_bytes / f.records, f.kernel, f.here, f.copy,
                      f.kernel / f.here);
 }
+std::string text_of(const BenchCase& c, const Refused& refused) {
+  return fmt::format("{:26} {:13} refused: {}\n", c.name, c.model, refused.what());
+}
+std::string json_of(const BenchCase& c, const std::string& members) {
+  return fmt::format(R"({{"records": "{}", "model": "{}", {}}})", c.name, c.model, members) + "\n";
+}
 std::string json_of(const BenchCase& c, const Figures& f) {
-  return fmt::format(
-      R"({{"records": "{}", "model": "{}", "kernel_ns": {:.2f}, "pmusim_ns": {:.2f}, "memcpy_ns": {:.2f}}})"
-      "\n",
-      c.name, c.model, f.kernel, f.here, f.copy);
+  return json_of(c, fmt::format(R"("kernel_ns": {:.2f}, "pmusim_ns": {:.2f}, "memcpy_ns": {:.2f})", f.kernel,
+                                f.here, f.copy));
+}
+std::string json_of(const BenchCase& c, const Refused& refused) {
+  return json_of(c, fmt::format(R"("refused": "{}")", refused.what()));
 }
 
 std::string line_of(const BenchCase& c, const BenchOptions& options) {
+  const auto line = [&](const auto& outcome) {
+    return options.json ? json_of(c, outcome) : text_of(c, outcome);
+  };
   try {
-    const Figures figures = measured(c, options.rounds);
-    return options.json ? json_of(c, figures) : text_of(c, figures);
+    return line(measured(c, options.rounds));
   } catch (const Refused& refused) {
-    return options.json ? fmt::format(R"({{"records": "{}", "model": "{}", "refused": "{}"}})"
-                                      "\n",
-                                      c.name, c.model, refused.what())
-                        : fmt::format("{:26} {:13} refused: {}\n", c.name, c.model, refused.what());
+    return line(refused);
   }
 }
 
@@ -225,12 +225,8 @@ void run_bench(const BenchOptions& options) {
                "records", "model", "in a", "bytes of", "kernel", "pmusim", "memcpy", "kernel /", "", "buffer",
                "sample", "ns", "ns", "ns");
   bool failed = false;
-  for (const BenchCase& c : bench_cases) {
-    const ChildResult child = in_child([&] { return line_of(c, options); });
-    std::fputs(child.text.c_str(), stdout);
-    std::fflush(stdout);
-    failed = failed || child.exit_status != 0;
-  }
+  for (const BenchCase& c : bench_cases)
+    failed |= !show(in_child([&] { return line_of(c, options); }), c.name);
   if (failed) throw Findings();
 }
 

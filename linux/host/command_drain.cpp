@@ -188,11 +188,7 @@ void run_drain(const DrainOptions& options) {
         return drained(model, std::min(most_of_a_process, options.records - done),
                        options.seed + done / most_of_a_process, options.context);
       });
-      std::fputs(child.text.c_str(), stdout);
-      if (child.exit_status != 0)
-        std::printf("%s: ended with exit status %d\n", model.name.c_str(), child.exit_status);
-      std::fflush(stdout);
-      found = found || child.exit_status != 0 || child.text.find("no difference") == std::string::npos;
+      found |= !show(child, model.name) || child.text.find("no difference") == std::string::npos;
     }
   }
   if (found) throw Findings();

@@ -360,11 +360,7 @@ void run_explore(const ExploreOptions& options) {
   for (const CpuModel& model : models_named(options.models))
     for (const Entry& entry : entries_named(options.entries)) {
       const ChildResult child = in_child([&] { return explored(model, entry, options.delay); });
-      std::fputs(child.text.c_str(), stdout);
-      if (child.exit_status != 0)
-        std::printf("%s %s: ended with exit status %d\n", model.name.c_str(), entry.name.c_str(),
-                    child.exit_status);
-      found = found || child.exit_status != 0 || child.text.find("FOUND") != std::string::npos;
+      found |= !show(child, model.name + " " + entry.name) || child.text.find("FOUND") != std::string::npos;
     }
   if (found) throw Findings();
 }

@@ -200,4 +200,12 @@ GeneratedBuffer generate_buffer(const GeneratorOptions& options) {
   return buffer;
 }
 
+std::vector<GeneratedBuffer> generate_rotation(GeneratorOptions options, u64 bytes, unsigned buffers) {
+  options.records = 0;
+  options.records = bytes / generate_buffer(options).record_bytes;
+  std::vector<GeneratedBuffer> all;
+  for (options.seed = 0; options.seed < buffers; ++options.seed) all.push_back(generate_buffer(options));
+  return all;
+}
+
 }  // namespace pmusim::pebs

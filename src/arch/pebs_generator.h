@@ -38,6 +38,9 @@ struct GeneratedBuffer {
 /// counters; a record that names two counters is a collision in the former and a shared record in the latter.
 /// The TSC ascends; addresses are those of a small user program.
 GeneratedBuffer generate_buffer(const GeneratorOptions& options);
+/// So many buffers for a benchmark to go through in turn, as branch prediction learns one that repeats: with
+/// seeds 0, 1, ..., and each with the records that fit into `bytes`.
+std::vector<GeneratedBuffer> generate_rotation(GeneratorOptions options, u64 bytes, unsigned buffers);
 
 }  // namespace pmusim::pebs
 
