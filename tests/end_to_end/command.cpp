@@ -163,6 +163,13 @@ std::string read_file(const std::string& path) {
   return std::move(text).str();
 }
 
+std::vector<std::string> command_lines() {
+  std::vector<std::string> all;
+  for (const auto& process : fs::directory_iterator("/proc"))
+    all.push_back(read_file(process.path() / "cmdline"));
+  return all;
+}
+
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> result;
   std::istringstream stream(text);

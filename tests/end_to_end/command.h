@@ -63,6 +63,8 @@ std::string recorded(const std::string& workload_name, const std::vector<std::st
 std::string printed_in(const std::string& trace);
 
 std::string read_file(const std::string& path);
+/// Of all processes that there are, each argument ended by a null.
+std::vector<std::string> command_lines();
 std::vector<std::string> lines(const std::string& text);
 
 }  // namespace pmusim::test

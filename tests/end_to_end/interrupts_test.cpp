@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <random>
@@ -36,9 +37,8 @@ std::vector<std::string> names_in(const ScratchDirectory& scratch) {
 
 /// Whether a process has `word` in its command line: a recorder, or its child before it executes the program.
 bool is_running(const std::string& word) {
-  for (const auto& process : fs::directory_iterator("/proc"))
-    if (read_file(process.path() / "cmdline").find(word) != std::string::npos) return true;
-  return false;
+  return std::ranges::any_of(command_lines(),
+                             [&](const std::string& line) { return line.find(word) != line.npos; });
 }
 
 bool ends_soon(const std::string& word) {

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -36,10 +37,8 @@ const std::string& remarks() {
 bool shows_pmu() { return remarks().find("no PMU in sysfs") == std::string::npos; }
 
 std::size_t still_running(const std::string& program) {
-  std::size_t running = 0;
-  for (const auto& process : std::filesystem::directory_iterator("/proc"))
-    if (read_file((process.path() / "cmdline").string()).starts_with(program)) ++running;
-  return running;
+  const auto is_of_it = [&](const std::string& line) { return line.starts_with(program); };
+  return static_cast<std::size_t>(std::ranges::count_if(command_lines(), is_of_it));
 }
 
 // A scan can miss a process that forks meanwhile: none is left when two in a row see none.
