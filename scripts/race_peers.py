@@ -19,6 +19,8 @@ import sys
 import tempfile
 from collections import namedtuple
 
+import program_inputs
+
 LEVELS = ["interval", "memory", "sampled", "simple", "flat"]
 EVENTS = "cycles,instructions,branches,ref-cycles"
 SKIP = 10_000_000
@@ -28,59 +30,15 @@ Run = namedtuple("Run", "seconds megabytes text")
 Program = namedtuple("Program", "name command input")
 
 
-def words(length):
-    """The same on every machine."""
-    seed, text = 1, []
-    while length > 0:
-        seed = (seed * 69069 + 1) % 2**32
-        word = "".join(chr(97 + (seed >> shift) % 26) for shift in range(3, 3 + 3 * (3 + seed % 7), 3))
-        text.append(word)
-        length -= len(word) + 1
-    return " ".join(text) + "\n"
-
-
-def c_source(functions):
-    one = """static unsigned mix{n}(unsigned a, unsigned b) {{
-  unsigned table[8] = {{a, b, a ^ b, a + b, {n}, 3, 5, 7}};
-  for (unsigned n = 0; n < 64; ++n) {{
-    const unsigned x = table[n % 8], y = table[(n + a) % 8];
-    if (x > y) table[(n + 1) % 8] += x / (y + 1);
-    else table[(n + 3) % 8] ^= (x << 3) | (y >> 5);
-  }}
-  return table[a % 8] + table[b % 8];
-}}
-unsigned call{n}(unsigned a) {{ return mix{n}(a, {n}); }}
-"""
-    return "".join(one.format(n=n) for n in range(functions))
-
-
-LUA = """local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
-local words = {}
-for n = 0, 300000 do local key = tostring(n % 997); words[key] = (words[key] or 0) + n end
-print(fib(27), words["7"])
-"""
-SQL = """create table t(id integer primary key, name text, value real);
-begin;
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 40000)
-insert into t select i, 'name ' || (i * 7919 % 10007), i / 3.0 from n;
-commit;
-create index by_name on t(name);
-select count(*), sum(value) from t where name like 'name 1%';
-"""
-
-
 def programs():
     """Those that are installed, with what they read."""
-    pathlib.Path("text").write_text(words(3_000_000))
-    pathlib.Path("source.c").write_text(c_source(40))
-    pathlib.Path("bench.lua").write_text(LUA)
-    pathlib.Path("fill.sql").write_text(SQL)
+    program_inputs.write(".")
     compiler = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True).stdout.strip()
     lua = next(filter(shutil.which, ["lua5.4", "lua5.3", "lua"]), "lua")
     every = [
         Program("gzip", ["gzip", "-kfc", "text"], None),
         Program("Lua", [lua, "bench.lua"], None),
-        Program("cc1", [compiler or "cc1", "-quiet", "-O2", "source.c", "-o", "/dev/null"], None),
+        Program("cc1", [compiler or "cc1", "-quiet", "source.c", "-o", "/dev/null"], None),
         Program("sqlite3", ["sqlite3", ":memory:"], "fill.sql"),
     ]
     found = []

@@ -20,54 +20,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# The same words on every machine.
-words() { # BYTES
-  awk -v bytes="$1" 'BEGIN {
-    seed = 1
-    for (n = 0; n < 4096; ++n) {
-      seed = (seed * 69069 + 1) % 4294967296
-      word = ""
-      for (left = int(seed / 65536); length(word) < 3 + n % 7; left = int(left / 3) + n)
-        word = word sprintf("%c", 97 + left % 26)
-      list[n] = word
-    }
-    for (written = 0; written < bytes; written += length(word) + 1) {
-      seed = (seed * 69069 + 1) % 4294967296
-      word = list[int(seed / 1048576)]
-      printf "%s%s", word, written % 11 == 0 ? "\n" : " "
-    }
-  }'
-}
-c_source() { # FUNCTIONS of ten lines
-  for n in $(seq "$1"); do
-    printf 'static unsigned mix%d(unsigned a, unsigned b) {\n  unsigned table[8] = {a, b, a ^ b, a + b, %d, 3, 5, 7};\n' "$n" "$n"
-    printf '  for (unsigned n = 0; n < 64; ++n) {\n    const unsigned x = table[n %% 8], y = table[(n + a) %% 8];\n'
-    printf '    if (x > y) table[(n + 1) %% 8] += x / (y + 1);\n    else table[(n + 3) %% 8] ^= (x << 3) | (y >> 5);\n'
-    printf '  }\n  return table[a %% 8] + table[b %% 8];\n}\n\n'
-  done
-  printf 'unsigned all(unsigned a) {\n'
-  for n in $(seq "$1"); do printf '  a = mix%d(a, %d);\n' "$n" "$n"; done
-  printf '  return a;\n}\n'
-}
-inputs() {
-  words $((50000 * scale)) >text
-  head -c $((10000 * scale)) text >part
-  c_source $((2 * scale > 1 ? 2 * scale : 1)) >source.c
-  cat >bench.py <<END
-def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
-words = {}
-for n in range(600 * $scale): words[str(n % 997)] = words.get(str(n % 997), 0) + n
-print(fib(20), sorted(words.items(), key=lambda item: -item[1])[:3])
-for _ in range($scale // 20): fib(17)
-END
-  { echo 'create table t(id integer primary key, name text, value real);'
-    echo 'begin;'
-    echo "with recursive n(i) as (select 1 union all select i + 1 from n where i < $((200 * scale)))"
-    echo "insert into t select i, 'name ' || (i * 7919 % 10007), i / 3.0 from n;"
-    echo 'commit; create index by_name on t(name); select count(*), sum(value) from t where name like "name 1%";'
-  } >fill.sql
-}
-
 # Debian's gzip is stripped, and its names are in no archive that every machine has: one of the same source with them.
 # Where the source cannot be had, gzip is the installed one, of which perf knows the C library's names alone.
 gzip_with_symbols() {
@@ -114,7 +66,7 @@ row() { # NAME COMMAND...
     "$(ratio "$with" "$plain" %.1f)" "$(ratio "$without" "$plain" %.1f)" "$(hottest addresses "$count")"
 }
 
-inputs
+"$here/scripts/program_inputs.py" . "$scale"
 gzip_with_symbols
 compiler=$(gcc -print-prog-name=cc1 2>/dev/null || echo cc1)
 echo '| Program | Instructions | Rate | Bytes per instruction | Rate without | Bytes without | Of qemu | perf report |'
