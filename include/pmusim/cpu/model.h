@@ -35,9 +35,8 @@ constexpr std::string_view cpuid_name(Vendor vendor) {
 
 enum class CoreType : u8 { core, atom };
 
-/// The microarchitectures that drivers and event tables tell apart, in the order in which models are listed:
-/// P cores, then Atoms, each by age. Each has a file of its name in src/cpu/cores, and Intel's have one in
-/// src/driver/intel/cores, too.
+// In the order in which models are listed: P cores, then Atoms, each by age. Each has a file of its name in
+// src/cpu/cores, and Intel's have one in src/driver/intel/cores, too.
 // clang-format off
 #define PMUSIM_INTEL_CORES(EACH) \
   EACH(core2) EACH(nehalem) EACH(westmere) EACH(sandy_bridge) EACH(ivy_bridge) EACH(haswell) EACH(broadwell) \
@@ -48,6 +47,7 @@ enum class CoreType : u8 { core, atom };
 #define PMUSIM_AMD_CORES(EACH) EACH(zen1) EACH(zen2) EACH(zen3) EACH(zen4) EACH(zen5)
 // clang-format on
 
+/// The microarchitectures that drivers and event tables tell apart.
 enum class Microarchitecture : u8 {
   unknown,
 #define PMUSIM_ENUMERATOR(core) core,
