@@ -84,8 +84,8 @@ function(pmusim_compile_fast target option)
   endif()
 endfunction()
 
-# Tests that wait for other programs rather than compute.
-set(pmusim_waiting_tests annotate end_to_end formats live perfdata qemu)
+# Tests that compute much themselves, as naive models do. The others wait for what they test.
+set(pmusim_computing_tests acr core driver_explored driver_on_pmu pmu)
 
 # The precompiled headers of all test programs; executables as they are, since code for libraries is compiled otherwise.
 function(pmusim_test_headers)
@@ -108,9 +108,9 @@ function(pmusim_test_program name)
   add_executable(test_${name} ${tests})
   target_link_libraries(test_${name} PRIVATE ${ARGN} pmusim_warnings GTest::gmock GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
-  set(option -O1)
-  if(name IN_LIST pmusim_waiting_tests)
-    set(option -O0)
+  set(option -O0)
+  if(name IN_LIST pmusim_computing_tests)
+    set(option -O1)
   endif()
   pmusim_compile_fast(test_${name} ${option})
   pmusim_join(test_${name} REUSE_FROM pmusim_test_headers${option})
@@ -118,14 +118,14 @@ function(pmusim_test_program name)
     PROPERTIES TIMEOUT 300 LABELS module)
 endfunction()
 
-# Each header of a module compiles by itself, or the module's tests are not built: the public ones in every build, those
-# beside the sources where sources compile by themselves, too.
+# Where sources compile by themselves, each header of a module does, too, or the module's tests are not built.
 function(pmusim_headers_alone name library)
-  file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/pmusim/${name}/*.h)
-  if(NOT PMUSIM_JOINED)
-    file(GLOB_RECURSE private RELATIVE ${PROJECT_SOURCE_DIR}/src CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.h)
-    list(APPEND headers ${private})
+  if(PMUSIM_JOINED)
+    return()
   endif()
+  file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/pmusim/${name}/*.h)
+  file(GLOB_RECURSE private RELATIVE ${PROJECT_SOURCE_DIR}/src CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.h)
+  list(APPEND headers ${private})
   set(sources "")
   foreach(header ${headers})
     set(source ${PROJECT_BINARY_DIR}/headers/${header}.cpp)

@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs the test programs of a build as wholes, some tests of one after the other in a process: where starting a process takes
-# longer than most tests (sanitizers), in much less time than ctest, which starts one for each.
+# Runs the test programs of a build as wholes, some tests of one after the other in a process. That takes half as long as
+# ctest, which starts a process for each test: many take less than that, and tests of a process share what they prepare.
 #
-#   scripts/test_modules.sh FOLDER [MODULE...]     FOLDER of a build; MODULE names test_MODULE (default: all but end_to_end and
-#                                              architecture, which run other people's tools or look at the tree)
+#   scripts/test_modules.sh FOLDER [-MODULE...]     FOLDER of a build: all programs test_* but these
+#   scripts/test_modules.sh FOLDER MODULE...        those
 set -euo pipefail
-case "${1:-}" in ''|-*) sed -n '3,8s/^# \?//p' "$0" >&2; exit 2 ;; esac
+case "${1:-}" in ''|-*) sed -n '3,7s/^# \?//p' "$0" >&2; exit 2 ;; esac
 cd "$1"
 shift
 export logs=$PWD/Testing/modules times=$PWD/Testing/module_times
 rm -rf "$logs"
 mkdir -p "$logs"
 : >"$times"
+left_out=(! -name 'test_capi_*')
+while [[ "${1:-}" = -* ]]; do
+  left_out+=(! -name "test_${1#-}")
+  shift
+done
 if [ $# -eq 0 ]; then
   # Large programs first: they hold the modules with long tests.
-  mapfile -t programs < <(find . tests -maxdepth 1 -name 'test_*' -type f -executable ! -name 'test_capi_*' \
-    ! -name test_end_to_end ! -name test_architecture -printf '%s %p\n' | sort -nr | cut -d ' ' -f 2-)
+  mapfile -t programs < <(find . tests -maxdepth 1 -name 'test_*' -type f -executable "${left_out[@]}" \
+    -printf '%s %p\n' | sort -nr | cut -d ' ' -f 2-)
 else
   for module in "$@"; do programs+=("$(find . tests -maxdepth 1 -name "test_$module" -type f)"); done
 fi
@@ -42,7 +47,8 @@ run() {
 }
 export -f run
 status=0
-processes | xargs -P "$(nproc)" -L 1 bash -c 'run "$@"' run || status=1
+# One more than there are processors, as many tests wait for programs that they start.
+processes | xargs -P "$(($(nproc) + 1))" -L 1 bash -c 'run "$@"' run || status=1
 echo 'The longest:'
 sort -rn "$times" | head -5
 # A process that did not get to its end counts as one test that failed.

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "pmusim/base/types.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 
@@ -34,7 +34,7 @@ class AnnotatedFilesTest : public testing::Test {
     command.insert(command.end(), options.begin(), options.end());
     const Output output = run(command);
     EXPECT_EQ(output.status, 0) << output.err;
-    return json::parse(output.out);
+    return parse_json(output.out);
   }
   ScratchDirectory scratch;
 };

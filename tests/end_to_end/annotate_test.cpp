@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
 #include "branch_profile.h"
 #include "command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 
@@ -40,7 +40,7 @@ class AnnotateTest : public testing::Test {
     command.insert(command.end(), symbols.begin(), symbols.end());
     const Output output = run(command);
     EXPECT_EQ(output.status, 0) << output.err;
-    return json::parse(output.out);
+    return parse_json(output.out);
   }
   static const json& function(const json& report, const std::string& name) {
     for (const json& f : report["functions"])
@@ -199,7 +199,7 @@ TEST_F(AnnotateTest, MembersOfALeaderSampledGroupHaveTheirCounts) {
 }
 
 TEST_F(AnnotateTest, CallStacksOfTheLbrGiveChildren) {
-  const json report = json::parse(
+  const json report = parse_json(
       run({pmusim(), "report", "--json", "-i",
            record(recorded("branches", {"400"}), {"-e", "cycles:upp", "-c", "211", "--call-graph", "lbr"})})
           .out);

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test::cgroups_test {
 namespace {
@@ -30,7 +30,7 @@ class Cgroups : public testing::TestWithParam<std::vector<std::string>> {
   static std::vector<std::pair<std::string, unsigned long>> threads() {
     std::vector<std::pair<std::string, unsigned long>> all;
     for (const std::string& line : lines(stat({"-j", "--per-thread", "-e", "instructions"}).err)) {
-      const auto object = nlohmann::json::parse(line);
+      const auto object = parse_json(line);
       const std::string thread = object["thread"];
       all.emplace_back(thread.substr(thread.rfind('-') + 1), std::stod(std::string(object["counter-value"])));
     }
@@ -44,7 +44,7 @@ class Cgroups : public testing::TestWithParam<std::vector<std::string>> {
   }
   Counts count(std::vector<std::string> options) const {
     options.push_back("--json");
-    const auto document = nlohmann::json::parse(stat(with_cgroups(std::move(options))).out);
+    const auto document = parse_json(stat(with_cgroups(std::move(options))).out);
     Counts counts;
     for (const auto& event : document["events"])
       counts[std::string(event["event"]) +

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {
@@ -28,7 +28,7 @@ class CollisionExperiment : public testing::TestWithParam<Program> {
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Output output = run(arguments);
     EXPECT_EQ(output.status, 0) << output.err;
-    return json::parse(output.out)["rows"];
+    return parse_json(output.out)["rows"];
   }
 };
 

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "pmusim/base/types.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {

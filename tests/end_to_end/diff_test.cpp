@@ -6,11 +6,11 @@
 #include <cmath>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test::diff_test {
 namespace {
@@ -41,7 +41,7 @@ TEST_F(DiffTest, HasTheDeltasOfPerf) {
   const std::string after = record("after", {"-e", "cycles:upp", "-c", "211", "--model", "goldmont"});
   const Output output = run({pmusim(), "diff", "--json", before, after});
   ASSERT_EQ(output.status, 0) << output.err;
-  const nlohmann::json report = nlohmann::json::parse(output.out);
+  const nlohmann::json report = parse_json(output.out);
   std::map<std::string, double> deltas;
   double sum = 0;
   for (const auto& symbol : report["events"][0]["symbols"]) {
@@ -79,12 +79,12 @@ using nlohmann::json;
 /// One trace: before on the core as it is.
 TEST_F(DiffTest, ACoreIsComparedWithWhatItMightBe) {
   const std::string trace = recorded("branches", {"400"});
-  const json difference = json::parse(run({pmusim(), "diff", "-q", "--json", "--model", "skylake",
-                                           "--core-set", "width=1", "--core-set", "rob=32", trace})
-                                          .out);
+  const json difference = parse_json(run({pmusim(), "diff", "-q", "--json", "--model", "skylake",
+                                          "--core-set", "width=1", "--core-set", "rob=32", trace})
+                                         .out);
   const auto counted = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {pmusim(), "why", "-q", "--json", "--model", "skylake", trace});
-    return json::parse(run(options).out);
+    return parse_json(run(options).out);
   };
   const json usual = counted({}), narrow = counted({"--core-set", "width=1,rob=32"});
   EXPECT_GT(narrow["total"]["cycles"], usual["total"]["cycles"]);
@@ -101,9 +101,9 @@ TEST_F(DiffTest, TracesAreComparedAsWhyCountsThem) {
   const std::string trace = recorded("branches", {"400"});
   const Output output = run({pmusim(), "diff", "-q", "--json", "--models", "skylake,goldencove", trace});
   ASSERT_EQ(output.status, 0) << output.err;
-  const json difference = json::parse(output.out);
+  const json difference = parse_json(output.out);
   const auto counted = [&](const char* model) {
-    return json::parse(run({pmusim(), "why", "-q", "--json", "--model", model, trace}).out);
+    return parse_json(run({pmusim(), "why", "-q", "--json", "--model", model, trace}).out);
   };
   const json skylake = counted("skylake"), goldencove = counted("goldencove");
   const auto function = [](const json& why, const std::string& name, const std::string& event) {
@@ -143,13 +143,13 @@ TEST_F(DiffTest, CountsOfStatAreComparedWithWhatTheirRunsSay) {
     return file(name);
   };
   const std::string once = counts("once", {}), thrice = counts("thrice", {"-r", "3", "--model", "skylake"});
-  const json difference = json::parse(run({pmusim(), "diff", "--json", once, thrice}).out);
+  const json difference = parse_json(run({pmusim(), "diff", "--json", once, thrice}).out);
   EXPECT_EQ(difference["counting"], "exact");
-  EXPECT_EQ(difference["events"][0]["before"]["count"], json::parse(read_file(once))["events"][0]["value"]);
-  EXPECT_EQ(difference["events"][0]["after"]["count"], json::parse(read_file(thrice))["events"][0]["value"]);
+  EXPECT_EQ(difference["events"][0]["before"]["count"], parse_json(read_file(once))["events"][0]["value"]);
+  EXPECT_EQ(difference["events"][0]["after"]["count"], parse_json(read_file(thrice))["events"][0]["value"]);
   EXPECT_EQ(difference["events"][0]["after"]["runs"].size(), 3u);
   EXPECT_TRUE(difference["events"][0]["p"].is_null()) << "one run says nothing of its spread";
-  EXPECT_EQ(json::parse(run({pmusim(), "diff", "--json", thrice, thrice}).out)["events"][0]["p"], 1);
+  EXPECT_EQ(parse_json(run({pmusim(), "diff", "--json", thrice, thrice}).out)["events"][0]["p"], 1);
   std::ofstream(file("other")) << R"({"trace": "T", "model": "icelake", "events": [{"event": "cycles:u"}]})";
   const Output refused = run({pmusim(), "diff", once, file("other")});
   EXPECT_EQ(refused.status, 2);

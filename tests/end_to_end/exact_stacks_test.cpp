@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test::exact_stacks_test {
 namespace {
@@ -164,7 +164,7 @@ TEST_F(ExactStacks, MakeTheSumsOfReport) {
   ASSERT_EQ(record({"-e", "cycles:upp", "-c", "1009", "-g"}).status, 0);
   const Output output = run({pmusim(), "report", "-i", file(), "--json"});
   ASSERT_EQ(output.status, 0) << output.err;
-  const nlohmann::json report = nlohmann::json::parse(output.out);
+  const nlohmann::json report = parse_json(output.out);
   EXPECT_EQ(report["stack_source"], "callchain");
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "command.h"
 #include "pmusim/base/types.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {
@@ -17,7 +16,7 @@ const std::string& trace() {
 TEST(ExperimentAcr, AutoCounterReloadSamplesTheSecondLoopOnly) {
   const Output result = run({pmusim(), "experiment", "acr", "--json", "--trace", trace(), "-c", "4000"});
   ASSERT_EQ(result.status, 0) << result.err;
-  const auto report = nlohmann::json::parse(result.out);
+  const auto report = parse_json(result.out);
   const auto& traditional = report["traditional"];
   const auto& acr = report["acr"];
   EXPECT_GT(traditional["loop1"], 0);
@@ -40,7 +39,7 @@ TEST(ExperimentAcr, WithoutATraceTheWorkloadIsRecordedFirst) {
   const Output result =
       run({pmusim(), "experiment", "acr", "--json", "--elements", "2048", "--passes", "8", "-c", "1000"});
   ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_GT(nlohmann::json::parse(result.out)["acr"]["samples"], 0);
+  EXPECT_GT(parse_json(result.out)["acr"]["samples"], 0);
   if (installed("qemu-x86_64")) {
     EXPECT_NE(result.err.find("recorded under qemu"), std::string::npos) << result.err;
   }
@@ -49,7 +48,7 @@ TEST(ExperimentAcr, WithoutATraceTheWorkloadIsRecordedFirst) {
 TEST(ExperimentAcr, MissRatesOfTheLoopsAreNearThePublishedOnes) {
   const Output result = run({pmusim(), "experiment", "acr", "--json", "--trace", trace(), "-c", "4000"});
   ASSERT_EQ(result.status, 0) << result.err;
-  const auto rates = nlohmann::json::parse(result.out)["miss_percent"];
+  const auto rates = parse_json(result.out)["miss_percent"];
   EXPECT_NEAR(rates["loop1"].get<double>(), 12, 4);
   EXPECT_NEAR(rates["loop2"].get<double>(), 22.5, 4.5);
 }

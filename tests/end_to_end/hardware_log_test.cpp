@@ -6,10 +6,10 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "tests/perfdata/file_fixture.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {
@@ -93,9 +93,9 @@ TEST_F(Hostile, NamesOfAProfileAreShownAsBytes) {
 
 TEST_F(Hostile, JsonKeepsNamesAsTheyAre) {
   const std::string input = profile(hostile_name);
-  const auto samples = nlohmann::json::parse(run({pmusim(), "script", "--json", "-i", input}).out);
+  const auto samples = parse_json(run({pmusim(), "script", "--json", "-i", input}).out);
   EXPECT_EQ(samples.at(0).at("event"), hostile_name);
-  const auto report = nlohmann::json::parse(run({pmusim(), "report", "--json", "-i", input}).out);
+  const auto report = parse_json(run({pmusim(), "report", "--json", "-i", input}).out);
   EXPECT_EQ(report.at("events").at(0).at("name"), hostile_name);
 }
 

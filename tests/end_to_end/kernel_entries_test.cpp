@@ -5,10 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "pmusim/base/types.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {

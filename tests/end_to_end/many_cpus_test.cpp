@@ -7,11 +7,11 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test::many_cpus_test {
 namespace {
@@ -47,7 +47,7 @@ Counts count(std::vector<std::string> options) {
   options.push_back("--json");
   const Output output = stat(std::move(options));
   EXPECT_EQ(output.status, 0) << output.err;
-  const auto document = nlohmann::json::parse(output.out);
+  const auto document = parse_json(output.out);
   Counts counts{.all = counts_of(document["events"]), .by_cpu = {}};
   if (document.contains("cpus"))
     for (const auto& cpu : document["cpus"]) counts.by_cpu[cpu["cpu"]] = counts_of(cpu["events"]);
@@ -153,7 +153,7 @@ TEST(StatOnManyCpus, KindsOfCoreAreMergedWhereTheyAreAskedTo) {
                                      "-e",
                                      "cycles:u,cpu/event=0xc0/,task-clock"};
     options.insert(options.end(), more.begin(), more.end());
-    return nlohmann::json::parse(stat(options).out)["events"];
+    return parse_json(stat(options).out)["events"];
   };
   const auto apart = events({}), merged = events({"--hybrid-merge"});
   ASSERT_EQ(apart.size(), 5u);
@@ -299,7 +299,7 @@ TEST_P(PerfReadsCounts, OfCpusAndOfAProgram) {
   for (const bool all : {true, false}) {
     std::vector<std::string> options{"--machine", GetParam(), "-e", "cycles,instructions", "--record", file};
     if (all) options.push_back("-a");
-    const auto document = nlohmann::json::parse([&] {
+    const auto document = parse_json([&] {
       options.push_back("--json");
       return stat(options).out;
     }());

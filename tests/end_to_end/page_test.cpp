@@ -7,11 +7,11 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 #include "tests/support/page_widths.h"
 
 namespace pmusim::test {
@@ -30,7 +30,7 @@ class Page {
                    recorded("branches", {"400"})})
                   .status,
               0);
-    report = json::parse(run({pmusim(), "annotate", "-i", data, "--json"}).out);
+    report = parse_json(run({pmusim(), "annotate", "-i", data, "--json"}).out);
     EXPECT_EQ(run({pmusim(), "annotate", "-i", data, "--html", html}).status, 0);
     std::ofstream(html, std::ios::app) << "<script>" << script << "</script>";
     dom = run({"chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

@@ -10,11 +10,11 @@
 
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "command.h"
 #include "pmusim/perfdata/reader.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {
@@ -82,7 +82,7 @@ TEST_P(PartialCounts, AreCalledSoInLinesForPrograms) {
 TEST_P(PartialCounts, AreCalledSoInJson) {
   const HeldReplay replay(scratch_, {"stat", "--json", "-o", file("counts")});
   EXPECT_TRUE(ended_by(replay.end_with(GetParam()), GetParam()));
-  const auto json = nlohmann::json::parse(read_file(file("counts")));
+  const auto json = parse_json(read_file(file("counts")));
   EXPECT_EQ(json.at("partial"), true);
 }
 
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(By, PartialCounts, testing::Values(SIGINT, SIGTERM));
 TEST(WholeCounts, AreNotCalledPartial) {
   const std::string trace = recorded("branches", {"400"});
   EXPECT_THAT(run({pmusim(), "stat", trace}).err, Not(HasSubstr("partial")));
-  EXPECT_EQ(nlohmann::json::parse(run({pmusim(), "stat", "--json", trace}).out).at("partial"), false);
+  EXPECT_EQ(parse_json(run({pmusim(), "stat", "--json", trace}).out).at("partial"), false);
 }
 
 TEST(CountsInAFile, AppearWhenTheyAreComplete) {

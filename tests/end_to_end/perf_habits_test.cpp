@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
 #include "command.h"
 #include "perf_data_file.h"
 #include "pmusim/perfdata/reader.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {
@@ -134,10 +134,10 @@ TEST_F(PerfHabits, EventsThatDoNotFitAreReplayedAgainAndExact) {
     options.insert(options.end(), {"--model", "skylake", trace_path()});
     return stat(options);
   };
-  const auto together = nlohmann::json::parse(count({"--json", "-e", list}).out);
+  const auto together = parse_json(count({"--json", "-e", list}).out);
   EXPECT_GT(together["replays"], 1);
   for (const std::string& name : names) {
-    const auto alone = nlohmann::json::parse(count({"--json", "-e", name}).out);
+    const auto alone = parse_json(count({"--json", "-e", name}).out);
     EXPECT_EQ(count_of(name, together), count_of(name, alone)) << name;
     EXPECT_EQ(alone["replays"], 1);
   }
@@ -157,7 +157,7 @@ TEST_F(PerfHabits, IntervalsAddUpToTheWhole) {
     before = std::stod(line);
     sum += std::stoull(line.substr(line.find(',') + 1));
   }
-  const auto whole = nlohmann::json::parse(stat({"--json", "-e", "instructions", trace}).out);
+  const auto whole = parse_json(stat({"--json", "-e", "instructions", trace}).out);
   EXPECT_EQ(sum, count_of("instructions", whole));
 }
 
@@ -166,7 +166,7 @@ TEST_F(PerfHabits, FormatsForPrograms) {
               ContainsRegex("^[0-9]+;;instructions;[0-9]+;100.00;;\n$"));
   const Output json_lines = stat({"-j", "-e", "cycles,instructions", trace_path()});
   for (const std::string& line : lines(json_lines.err)) {
-    const auto object = nlohmann::json::parse(line);
+    const auto object = parse_json(line);
     EXPECT_TRUE(object.contains("counter-value") && object.contains("event-runtime")) << line;
   }
   const std::string path = scratch_.file("counts");
@@ -257,7 +257,7 @@ TEST_F(PerfHabits, TopdownOfOlderCoresComesFromSlots) {
                                                                     {"silvermont", 2}}) {
     const Output output = stat({"--topdown", "-e", "cycles", "--model", model, "--json", trace_path()});
     ASSERT_EQ(output.status, 0) << model << output.err;
-    const auto document = nlohmann::json::parse(output.out);
+    const auto document = parse_json(output.out);
     const auto count = [&](const char* name) { return static_cast<double>(count_of(name, document)); };
     const double total = count("topdown-total-slots"), issued = count("topdown-slots-issued"),
                  retired = count("topdown-slots-retired"), fetch = count("topdown-fetch-bubbles"),
@@ -284,7 +284,7 @@ TEST_F(PerfHabits, TopdownNamesCountAsTheirEventsDo) {
                               "cpu/event=0x0d,umask=3,cmask=1/,cpu/topdown-total-slots/,cycles",
                               trace_path()});
   ASSERT_EQ(output.status, 0) << output.err;
-  const auto document = nlohmann::json::parse(output.out);
+  const auto document = parse_json(output.out);
   EXPECT_EQ(count_of("topdown-slots-issued", document), count_of("cpu/event=0x0e,umask=1/", document));
   EXPECT_EQ(count_of("topdown-recovery-bubbles", document),
             4 * count_of("cpu/event=0x0d,umask=3,cmask=1/", document));
@@ -348,7 +348,7 @@ TEST_F(PerfHabits, CountsOfThreadsAddUpToThoseOfTheProgram) {
   const std::string program = "(true; true) & true; wait";
   const std::string trace = scratch_.file("trace");
   ASSERT_EQ(run({pmusim(), "trace", "record", "-o", trace, "sh", "-c", program}).status, 0);
-  const auto whole = nlohmann::json::parse(stat({"--json", "-e", "instructions", trace}).out);
+  const auto whole = parse_json(stat({"--json", "-e", "instructions", trace}).out);
   u64 sum = 0;
   std::set<std::string> threads;
   for (const std::string& line : lines(stat({"-x,", "--per-thread", "-e", "instructions", trace}).err)) {
@@ -366,8 +366,8 @@ TEST_F(PerfHabits, CountsOfThreadsAddUpToThoseOfTheProgram) {
 
 TEST_F(PerfHabits, DelaysLeaveTheBeginningOut) {
   const std::string trace = recorded("branches", {"10000"});
-  const auto all = nlohmann::json::parse(stat({"--json", "-e", "instructions", trace}).out);
-  const auto late = nlohmann::json::parse(stat({"--json", "-D", "1", "-e", "instructions", trace}).out);
+  const auto all = parse_json(stat({"--json", "-e", "instructions", trace}).out);
+  const auto late = parse_json(stat({"--json", "-D", "1", "-e", "instructions", trace}).out);
   EXPECT_LT(count_of("instructions", late), count_of("instructions", all));
   EXPECT_EQ(record({"-q", "-D", "1", trace}).status, 0);
   for (const std::string& line : lines(perf_output({"script", "-F", "time"}, file())))

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "pmusim/trace/trace.h"
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {
@@ -25,7 +25,7 @@ struct Executed {
 std::vector<Executed> instructions_of(const std::string& trace) {
   std::vector<Executed> result;
   for (const std::string& line : lines(run({pmusim(), "trace", "dump", "--json", trace}).out)) {
-    const auto item = nlohmann::json::parse(line);
+    const auto item = parse_json(line);
     if (!item.contains("ip")) continue;
     const std::string ip = item["ip"];
     Executed executed{number(ip), "", item.value("branch", "") == "system call"};
@@ -187,7 +187,7 @@ TEST_F(ProcessorTrace, WithCyclePacketsGivesAReplayTheRecordedCycles) {
   EXPECT_EQ(lines(perf_output({"script", "--itrace=i0ns", "-F", "ip"}, file)).size(),
             instructions_of(timed).size());
   ASSERT_EQ(run({pmusim(), "trace", "import", "-f", "pt", "-o", back, file}).status, 0);
-  const auto info = nlohmann::json::parse(run({pmusim(), "trace", "info", "--json", back}).out);
+  const auto info = parse_json(run({pmusim(), "trace", "info", "--json", back}).out);
   EXPECT_EQ(info["cycles"], cycles);
   const Output counted = run({pmusim(), "stat", "-x,", "-e", "cycles", back});
   EXPECT_THAT(counted.out + counted.err, testing::StartsWith(std::to_string(cycles) + ","));

@@ -2,9 +2,8 @@
 // Parts of a program's run, recorded by either recorder.
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
-
 #include "command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {

@@ -5,12 +5,12 @@
 
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "command.h"
 #include "pmusim/trace/trace.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {
@@ -47,12 +47,12 @@ TEST(Stat, CountsTheInstructionsAndBranchesThatTheDumpLists) {
 
   u64 instructions = 0, branches = 0;
   for (const std::string& line : lines(dump.out)) {
-    const json entry = json::parse(line);
+    const json entry = parse_json(line);
     if (!entry.contains("ip")) continue;
     ++instructions;
     if (entry.contains("branch")) ++branches;
   }
-  const json document = json::parse(stat.out);
+  const json document = parse_json(stat.out);
   EXPECT_EQ(stat_value(document, "instructions"), instructions);
   EXPECT_EQ(stat_value(document, "branches"), branches);
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -14,6 +13,7 @@
 
 #include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test::report_test {
 namespace {
@@ -185,16 +185,16 @@ TEST_F(ReportTest, RefusesWhatItHasNotWithASentence) {
 }
 
 TEST_F(ReportTest, ExportsAddUpToTheEventCount) {
-  const nlohmann::json json = nlohmann::json::parse(text({"--json"}));
+  const nlohmann::json json = parse_json(text({"--json"}));
   const u64 whole = json["events"][0]["period"];
   u64 collapsed = 0, speedscope = 0, chrome = 0;
   for (const std::string& line : lines(text({"--export", "collapsed"})))
     if (!line.empty()) collapsed += std::stoull(line.substr(line.rfind(' ') + 1));
   EXPECT_EQ(collapsed, whole);
-  const auto profiles = nlohmann::json::parse(read_file(exported("speedscope")))["profiles"];
+  const auto profiles = parse_json(read_file(exported("speedscope")))["profiles"];
   for (const auto& weight : profiles[0]["weights"]) speedscope += weight.get<u64>();
   EXPECT_EQ(speedscope, whole);
-  const auto trace = nlohmann::json::parse(read_file(exported("chrome")));
+  const auto trace = parse_json(read_file(exported("chrome")));
   for (const auto& sample : trace["samples"]) chrome += sample["weight"].get<u64>();
   EXPECT_EQ(chrome, whole);
 }
@@ -207,7 +207,7 @@ std::string without_commas(std::string number) {
 TEST_F(ReportTest, CallgrindAnnotateReadsTheSameCosts) {
   if (!installed("callgrind_annotate")) GTEST_SKIP() << "callgrind_annotate is not installed";
   const std::string name = exported("callgrind");
-  const nlohmann::json json = nlohmann::json::parse(text({"--json"}));
+  const nlohmann::json json = parse_json(text({"--json"}));
   std::map<std::string, u64> children;
   for (const auto& symbol : json["symbols"])
     children[symbol["name"]] = std::max<u64>(children[symbol["name"]], symbol["with_callees"][0]["period"]);
@@ -248,7 +248,7 @@ TEST_F(ReportTest, PprofReadsTheSameCosts) {
   const Output output = run({"env", "HOME=" + scratch.file(""), built_pprof(scratch), "-top",
                              "-symbolize=none", "-nodecount=0", "-nodefraction=0", exported("pprof")});
   ASSERT_EQ(output.status, 0) << output.err;
-  const nlohmann::json json = nlohmann::json::parse(text({"--json"}));
+  const nlohmann::json json = parse_json(text({"--json"}));
   EXPECT_THAT(output.out,
               HasSubstr(" of " + std::to_string(json["events"][0]["period"].get<u64>()) + " total"));
   // Its own sums of functions that call each other have each sample once, as ours.
@@ -296,7 +296,7 @@ TEST_F(ReportTest, SpeedscopeReadsTheSameCosts) {
   const ScratchDirectory scratch;
   const std::string page = speedscope_page(exported("speedscope"), scratch);
   std::map<std::string, std::pair<u64, u64>> expected;
-  const nlohmann::json json = nlohmann::json::parse(text({"--json"}));
+  const nlohmann::json json = parse_json(text({"--json"}));
   for (const auto& symbol : json["symbols"])
     expected[without_parameters(symbol["name"])] = {symbol["with_callees"][0]["period"],
                                                     symbol["weights"][0]["period"]};
@@ -324,7 +324,7 @@ TEST_F(ReportTest, FirefoxProfilersImporterReadsTheSameCosts) {
                " >&2 && profiler-cli thread functions --json; profiler-cli stop --all >&2"});
   const nlohmann::json read = nlohmann::json::parse(output.out, nullptr, false);
   ASSERT_TRUE(read.is_object()) << output.err;
-  const nlohmann::json json = nlohmann::json::parse(text({"--json"}));
+  const nlohmann::json json = parse_json(text({"--json"}));
   std::multiset<std::tuple<std::string, u64, u64>> expected, found;
   for (const auto& symbol : json["symbols"])
     if (symbol["with_callees"][0]["samples"] != 0)

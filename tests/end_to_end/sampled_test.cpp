@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "tests/support/dice.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {
@@ -28,7 +28,7 @@ json stat(const std::string& trace, const std::string& core, const std::string& 
   arguments.push_back(trace);
   const Output output = run(arguments);
   EXPECT_EQ(output.status, 0) << output.err;
-  return output.status == 0 ? json::parse(output.out) : json();
+  return output.status == 0 ? parse_json(output.out) : json();
 }
 
 bool is_within(const json& estimated, const json& whole) {

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "perf/records.h"
 #include "perf/simd_abi.h"
 #include "perfdata/writer.h"
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 
 /// `pmusim script` beside the real perf, and what only it shows.
 namespace pmusim::test {
@@ -171,7 +171,7 @@ TEST(Script, JsonHasAllThatEachSampleHas) {
   const ScratchDirectory scratch;
   const std::string file = scratch.file("perf.data");
   record({"--model", "goldencove", "-e", "cycles:upp", "-c", "9001", "-b", "-I", "ax,ip"}, file, trace());
-  const auto samples = nlohmann::json::parse(script({"--json"}, file));
+  const auto samples = parse_json(script({"--json"}, file));
   const auto text = lines(script({"-F", "ip"}, file));
   ASSERT_EQ(samples.size(), text.size());
   for (std::size_t n = 0; n < samples.size(); ++n) {
@@ -267,7 +267,7 @@ TEST(Script, ShowsTheRegistersOfSimdSamplingInBothForms) {
   for (const perf::SimdAbi simd : {perf::SimdAbi::series_v7, perf::SimdAbi::merged}) {
     write_registers(file, attr, simd);
     EXPECT_EQ(script({"-F", "ip,iregs,isimd,uregs,usimd"}, file), expected);
-    const auto json = nlohmann::json::parse(script({"--json"}, file)).at(0);
+    const auto json = parse_json(script({"--json"}, file)).at(0);
     EXPECT_EQ(json.at("iregs").at("SSP"), "0x7fff0000");
     EXPECT_EQ(json.at("usimd").at("K1"), "0x1111000000000101");
     EXPECT_EQ(json.at("isimd").size(), 1u);

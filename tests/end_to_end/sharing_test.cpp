@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
 #include "command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test::sharing_test {
 namespace {
@@ -34,7 +34,7 @@ class SharingFile {
   nlohmann::json c2c() const {
     const Output output = run({pmusim(), "c2c", "report", "--json", file_});
     EXPECT_EQ(output.status, 0) << output.err;
-    return nlohmann::json::parse(output.out);
+    return parse_json(output.out);
   }
 
  private:
@@ -62,7 +62,7 @@ unsigned long hitms(const std::string& layout, const std::string& machine) {
   const Output output = run({pmusim(), "stat", "--machine", machine, "--json", "-e",
                              "mem_load_l3_hit_retired.xsnp_hitm", sharing(layout)});
   EXPECT_EQ(output.status, 0) << output.err;
-  return nlohmann::json::parse(output.out)["events"][0]["counted"];
+  return parse_json(output.out)["events"][0]["counted"];
 }
 
 TEST(FalseSharing, CountsAsHitmsThatPaddingRemoves) {
@@ -78,7 +78,7 @@ TEST(FalseSharing, AnswersOfOtherCoresAddUpToTheHits) {
                              sharing("neighbours")});
   ASSERT_EQ(output.status, 0) << output.err;
   std::vector<unsigned long> counts;
-  const auto document = nlohmann::json::parse(output.out);
+  const auto document = parse_json(output.out);
   for (const auto& event : document["events"]) counts.push_back(event["counted"]);
   ASSERT_EQ(counts.size(), 6u);
   EXPECT_EQ(counts[0], counts[1] + counts[2] + counts[3] + counts[4]);

@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {
@@ -148,7 +148,7 @@ TEST_F(Sweep, AnEventThatAModelLacksIsNullAndHasAReason) {
             "events": {"loads": "{branches,mem_load_retired.l1_miss}:u,cycles"}})");
   ASSERT_EQ(sweep("results").status, 0);
   const auto counts = [&](const std::string& name) {
-    return nlohmann::json::parse(read_file(folder("results") + "/" + name))["counts"];
+    return parse_json(read_file(folder("results") + "/" + name))["counts"];
   };
   const auto has = counts("one.skylake.loads.json"), lacks = counts("one.goldmont.loads.json");
   ASSERT_THAT(has, SizeIs(3));
@@ -166,8 +166,7 @@ TEST_F(Sweep, AnEventThatAModelLacksIsNullAndHasAReason) {
 TEST_F(Sweep, AnEventOfRingZeroIsNullInEveryResult) {
   write(R"({"traces": ["one.pmutrace"], "models": ["skylake"], "events": {"kernel": "cycles:k,branches"}})");
   ASSERT_EQ(sweep("results").status, 0);
-  const auto counts =
-      nlohmann::json::parse(read_file(folder("results") + "/one.skylake.kernel.json"))["counts"];
+  const auto counts = parse_json(read_file(folder("results") + "/one.skylake.kernel.json"))["counts"];
   EXPECT_TRUE(counts[0]["count"].is_null());
   EXPECT_THAT(counts[0]["reason"].get<std::string>(), HasSubstr("cannot be counted here"));
   EXPECT_TRUE(counts[1]["count"].is_number());
@@ -178,7 +177,7 @@ TEST_F(Sweep, MetricsFollowFromCountsOfTheSameReplay) {
             "events": {"time": "cycles,instructions"}})");
   ASSERT_EQ(sweep("results").status, 0);
   const auto result = [&](const std::string& set) {
-    return nlohmann::json::parse(read_file(folder("results") + "/one.icelake." + set + ".json"));
+    return parse_json(read_file(folder("results") + "/one.icelake." + set + ".json"));
   };
   const auto counts = result("time")["counts"], metrics = result("metrics")["metrics"];
   ASSERT_THAT(metrics, SizeIs(1));
@@ -261,8 +260,7 @@ TEST_F(Sweep, FillsASqliteDatabaseThatSqliteReads) {
 std::uint64_t instructions_in(const std::map<std::string, std::string>& files, const std::string& set) {
   std::uint64_t sum = 0;
   for (const auto& [name, text] : files)
-    if (name.ends_with("." + set + ".json"))
-      sum += nlohmann::json::parse(text)["instructions"].get<std::uint64_t>();
+    if (name.ends_with("." + set + ".json")) sum += parse_json(text)["instructions"].get<std::uint64_t>();
   return sum;
 }
 

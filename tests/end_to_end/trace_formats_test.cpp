@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {
@@ -61,7 +61,7 @@ class OtherFormats : public testing::TestWithParam<const char*> {
 };
 
 nlohmann::json info_of(const std::string& trace) {
-  return nlohmann::json::parse(run({pmusim(), "trace", "info", "--json", trace}).out);
+  return parse_json(run({pmusim(), "trace", "info", "--json", trace}).out);
 }
 
 TEST_P(OtherFormats, KeepWhereAProgramWentAndWhatItAccessed) {

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test {
 namespace {

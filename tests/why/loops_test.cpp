@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
-
 #include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test::why_loops_test {
 namespace {
@@ -20,7 +19,7 @@ class WhyLoops : public testing::Test {
     static const json all = [] {
       const Output output = run({pmusim(), "why", "-q", "--json", trace()});
       EXPECT_EQ(output.status, 0) << output.err;
-      return json::parse(output.out);
+      return parse_json(output.out);
     }();
     return all;
   }

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test::why_memory_test {
 namespace {
@@ -26,7 +26,7 @@ std::string recorded_cause(const std::string& cause) {
 json mem_report(const std::string& cause) {
   const Output output = run({pmusim(), "mem", "report", "-q", "--json", recorded_cause(cause)});
   EXPECT_EQ(output.status, 0) << output.err;
-  return json::parse(output.out);
+  return parse_json(output.out);
 }
 
 unsigned planted_line(const std::string& cause) {
@@ -62,7 +62,7 @@ TEST(MemReport, DividesTheHeapByWhoAskedForIt) {
   const std::string trace = scratch.file("heap");
   ASSERT_EQ(run({pmusim(), "trace", "record", "-q", "--regs", "gpr", "-o", trace, "--", TEST_HEAP}).status,
             0);
-  const json report = json::parse(run({pmusim(), "mem", "report", "-q", "--json", trace}).out);
+  const json report = parse_json(run({pmusim(), "mem", "report", "-q", "--json", trace}).out);
   struct Expected {
     std::string what, function;
     u64 blocks, bytes, loads, stores;
@@ -110,7 +110,7 @@ TEST(MemReport, AddsUpToWhatStatCounts) {
         run({pmusim(), "stat", "--json", "-e", "mem_load_retired.l1_hit:u", "-e",
              "mem_load_retired.l3_miss:u", "-e", "mem_inst_retired.all_stores:u", recorded_cause(cause)});
     ASSERT_EQ(stat.status, 0) << stat.err;
-    const json counted = json::parse(stat.out)["events"];
+    const json counted = parse_json(stat.out)["events"];
     EXPECT_EQ(report["total"]["loads_from"]["L1"], counted[0]["value"]) << cause;
     EXPECT_EQ(report["total"]["loads_from"]["memory"], counted[1]["value"]) << cause;
     for (const char* const table : {"functions", "lines", "objects"}) {

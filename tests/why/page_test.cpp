@@ -5,10 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 #include "tests/support/page_widths.h"
 
 namespace pmusim::test::why_page_test {
@@ -28,7 +28,7 @@ class WhyPage : public testing::Test {
     const std::string program = directory_.file(name), trace = directory_.file("T");
     std::filesystem::copy_file(TEST_PLANTED, program);
     ASSERT_EQ(run({pmusim(), "trace", "record", "-o", trace, "--", program, "cache_misses"}).status, 0);
-    report = json::parse(run({pmusim(), "why", "-q", "--json", trace}).out);
+    report = parse_json(run({pmusim(), "why", "-q", "--json", trace}).out);
     const Output output = run({pmusim(), "why", "-q", "--html", html_, trace});
     ASSERT_EQ(output.status, 0) << output.err;
     ASSERT_EQ(output.out, "");

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
+#include "tests/support/json.h"
 
 namespace pmusim::test::why_test {
 namespace {
@@ -37,7 +37,7 @@ json why(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {pmusim(), "why", "-q", "--json"});
   const Output output = run(arguments);
   EXPECT_EQ(output.status, 0) << output.err;
-  return json::parse(output.out);
+  return parse_json(output.out);
 }
 
 class WhyPlanted : public testing::TestWithParam<const char*> {};
@@ -148,7 +148,7 @@ std::map<std::string, u64> counted_by_stat(const std::string& trace, const std::
   command.push_back(trace);
   const Output output = run(command);
   EXPECT_EQ(output.status, 0) << output.err;
-  const json report = json::parse(output.out);
+  const json report = parse_json(output.out);
   std::map<std::string, u64> counts;
   const json& counted = report["events"];
   EXPECT_EQ(counted.size(), events().size());
