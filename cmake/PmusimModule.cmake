@@ -85,9 +85,10 @@ function(pmusim_compile_fast target option)
 endfunction()
 
 # Tests that compute much themselves, as naive models do. The others wait for what they test.
-set(pmusim_computing_tests acr core driver_explored driver_on_pmu pmu)
+set(pmusim_computing_tests acr core driver driver_explored driver_on_pmu events pmu session trace)
 
-# The precompiled headers of all test programs; executables as they are, since code for libraries is compiled otherwise.
+# The precompiled headers of all test programs and corpora; executables as they are, since code for libraries is compiled
+# otherwise.
 function(pmusim_test_headers)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "int main() {}\n")
   foreach(option -O0 -O1)
@@ -97,6 +98,10 @@ function(pmusim_test_headers)
     pmusim_compile_fast(${target} ${option})
     pmusim_precompile(${target} HEADERS ${pmusim_common_headers} <gmock/gmock.h> <gtest/gtest.h>)
   endforeach()
+  add_executable(pmusim_corpus_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
+  target_link_libraries(pmusim_corpus_headers PRIVATE pmusim_options)
+  pmusim_compile_fast(pmusim_corpus_headers -O1)
+  pmusim_precompile(pmusim_corpus_headers HEADERS ${pmusim_common_headers})
 endfunction()
 
 # tests/NAME/*_test.cpp -> the program test_NAME, linked with LIBRARIES.
@@ -189,6 +194,7 @@ function(pmusim_corpora name)
       target_link_libraries(corpus_${corpus_name} PRIVATE ${ARGN} pmusim_warnings)
       target_include_directories(corpus_${corpus_name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
       pmusim_compile_fast(corpus_${corpus_name} -O1)
+      pmusim_precompile(corpus_${corpus_name} REUSE_FROM pmusim_corpus_headers)
       add_test(NAME corpus.${corpus_name} COMMAND corpus_${corpus_name} ${corpus})
     endif()
   endforeach()

@@ -25,22 +25,38 @@ if [ $# -eq 0 ]; then
 else
   for module in "$@"; do programs+=("$(find . tests -maxdepth 1 -name "test_$module" -type f)"); done
 fi
-# PROGRAM SHARD SHARDS of each process: some twenty tests in one, or more, as tests of a process share what they prepare.
+# PROGRAM NUMBER FILTER of each process: suites with some twenty tests in all, or more. A suite stays together, as its tests
+# share what they prepare; the largest ones are dealt out first, each to who has the fewest tests.
 processes() {
-  local program tests shards shard most=$((2 * $(nproc)))
+  local program
   for program in "${programs[@]}"; do
-    tests=$("$program" --gtest_list_tests | grep -c '^  ')
-    shards=$((tests / 20 + 1 < most ? tests / 20 + 1 : most))
-    for ((shard = 0; shard < shards; shard++)); do printf '%s %d %d\n' "$program" "$shard" "$shards"; done
+    "$program" --gtest_list_tests | sed 's/ *#.*//' | awk -v program="$program" -v most=$((4 * $(nproc))) '
+      /^[^ ]/ { suite = $1; if (!(suite in tests)) suites[++count] = suite }
+      /^  / { ++tests[suite]; ++all }
+      END {
+        shards = int(all / 20) + 1
+        if (shards > most) shards = most
+        for (left = count; left > 0; --left) {
+          largest = 0
+          for (n = 1; n <= count; ++n)
+            if (!(suites[n] in dealt) && (!largest || tests[suites[n]] > tests[suites[largest]])) largest = n
+          fewest = 1
+          for (shard = 2; shard <= shards; ++shard) if (has[shard] + 0 < has[fewest] + 0) fewest = shard
+          dealt[suites[largest]]
+          has[fewest] += tests[suites[largest]]
+          filter[fewest] = filter[fewest] (filter[fewest] ? ":" : "") suites[largest] "*"
+        }
+        for (shard = 1; shard <= shards; ++shard) if (filter[shard]) print program, shard, filter[shard]
+      }'
   done
 }
 run() {
   local log status=0 begun=$SECONDS
   log=$logs/$(basename "$1").$2
-  GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$2 timeout 1800 "$1" --gtest_brief=1 >"$log" 2>&1 || status=$?
-  printf '%6d s  %s, %d of %d\n' $((SECONDS - begun)) "$(basename "$1")" $(($2 + 1)) "$3" >>"$times"
+  GTEST_FILTER=$3 timeout 1800 "$1" --gtest_brief=1 >"$log" 2>&1 || status=$?
+  printf '%6d s  %s, part %d\n' $((SECONDS - begun)) "$(basename "$1")" "$2" >>"$times"
   if ((status == 0)); then return; fi
-  printf '\n%s, GTEST_SHARD_INDEX=%d GTEST_TOTAL_SHARDS=%d:\n' "$1" "$2" "$3"
+  printf '\n%s, GTEST_FILTER=%s:\n' "$1" "$3"
   cat "$log"
   grep -q '^\[==========\].* ran\.' "$log" || echo '[==========] 1 test ended before its end' >>"$log"
   return 1
