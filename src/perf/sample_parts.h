@@ -9,8 +9,8 @@
 namespace pmusim::perf {
 
 /// A few hundred bytes or more, which the C library copies as this CPU likes it best: where the compiler
-/// knows the size, it does so with string instructions.
-ByteWriter write_bytes(ByteWriter out, std::span<const std::byte> bytes);
+/// knows the size, also by inlining this, it copies 16 bytes at a time.
+[[gnu::noinline]] ByteWriter write_bytes(ByteWriter out, std::span<const std::byte> bytes);
 
 /// Payload, preceded by its u32 size, padded so that both together are whole words.
 std::size_t raw_size(std::span<const std::byte> raw);
