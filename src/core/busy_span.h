@@ -3,6 +3,9 @@
 #define PMUSIM_CORE_BUSY_SPAN_H
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
 
 #include "pmusim/base/types.h"
 
@@ -25,6 +28,21 @@ class BusySpan {
 
  private:
   u64 end_ = 0;
+};
+
+/// The same of the cycles in which at least so many are under way.
+template <std::size_t at_least>
+class CrowdedSpan {
+ public:
+  u32 cover(u64 begin, u64 end) {
+    if (end > ends_.front()) ends_.front() = end;
+    for (std::size_t n = 1; n < at_least && ends_[n] < ends_[n - 1]; ++n) std::swap(ends_[n], ends_[n - 1]);
+    return ends_.front() > begin ? crowded_.cover(begin, ends_.front()) : 0;
+  }
+
+ private:
+  std::array<u64, at_least> ends_{};  // of the latest ones, the first of them in front
+  BusySpan crowded_;
 };
 
 }  // namespace pmusim

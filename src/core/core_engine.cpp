@@ -113,7 +113,6 @@ void CoreEngine::flush_line(const x86::Instruction& instruction, const Registers
 void CoreEngine::fetch_line(u64 address) {
   const u64 now = pipeline_.next_dispatch(), ready = find_line(address, now);
   if (ready <= now) return;
-  execution_.quantities[static_cast<unsigned>(Quantity::l1i_stall_cycles)] += static_cast<u32>(ready - now);
   pipeline_.stall_fetch(ready);
   front_end_.restart(ready);
 }
@@ -158,14 +157,18 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
     return pipeline_.dispatch(0, reported);
   }
   if (instruction.loads()) pipeline_.make_room_for_load(reported);
-  pipeline_.stall_dispatch(ports_.admit(pipeline_.next_dispatch(), reported), reported);
+  pipeline_.stall_dispatch(
+      ports_.admit(pipeline_.next_dispatch(), memory_.hierarchy().loads_under_way(), reported), reported);
   deliver(instruction, delivery);
   if (instruction.parts) pipeline_.keep_together();
   if (instruction.stack != x86::StackUse::none) passed.sync_uops = static_cast<u8>(sync_stack(instruction));
   sync_uops_ += passed.sync_uops;
   const unsigned added = instruction.added_slots + passed.sync_uops;
   delivery.uops = static_cast<u16>(delivery.uops + added);  // as its source counts what it gave
-  return pipeline_.dispatch(instruction.uops + added, reported);
+  const Pipeline::Dispatched dispatched = pipeline_.dispatch(instruction.uops + added, reported);
+  if (instruction.accesses != 0 || instruction.work.uses[0].ports != 0)
+    ports_.enter(dispatched.first.cycle(), reported);
+  return dispatched;
 }
 
 // RSP itself is what it was before pushes and pops, which the stack engine adds up at decode, until an
@@ -346,7 +349,7 @@ template <IssueOrder order>
   execution_.signals = {};
 
   if (!lowered.stays_in_line || fetched_line_ == nowhere) fetch(lowered);
-  if (lowered.serializing) pipeline_.drain();
+  if (lowered.serializing) pipeline_.serialize(execution_.quantities);
   const Pipeline::Dispatched dispatched = dispatch(lowered, passed);
   const Ready result = execute<order>(instruction, lowered, dispatched.last_cycle);
   passed.taken = false;
@@ -401,7 +404,9 @@ void CoreEngine::pass_all() {
 
 void CoreEngine::finish_rare(const x86::Instruction& instruction, const Registers* registers) {
   if (instruction.flushes_line) flush_line(instruction, registers);
-  if (instruction.execution == x86::ExecutionClass::serializing || enters_the_kernel(instruction.branch))
+  if (instruction.execution == x86::ExecutionClass::serializing)
+    pipeline_.serialize(execution_.quantities);
+  else if (enters_the_kernel(instruction.branch))
     pipeline_.drain();
 }
 
@@ -474,6 +479,7 @@ void CoreEngine::write_down_in_order() {
 
 void CoreEngine::resume() {
   front_end_.restart(pipeline_.next_dispatch());
+  memory_.hierarchy().loads_under_way().clear();
   execution_.quantities = {};
   transactions_.leave();
 }

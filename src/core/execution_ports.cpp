@@ -10,8 +10,20 @@
 namespace pmusim {
 namespace {
 
-// How many ports are busy in each of 64 cycles: sets of cycles with at least one, two, three and four.
-void count_busy(const std::array<u64, execution_ports>& ports, Quantities& quantities) {
+// By LoadMissed.
+constexpr struct {
+  Quantity under_way, stalled;
+} cycles_of_loads[load_misses] = {
+    {Quantity::cycles_loads, Quantity::cycles_stalled_loads},
+    {Quantity::cycles_l1d_misses, Quantity::cycles_stalled_l1d_misses},
+    {Quantity::cycles_l2_misses, Quantity::cycles_stalled_l2_misses},
+    {Quantity::cycles_l3_misses, Quantity::cycles_stalled_l3_misses},
+};
+
+// How many ports are busy in each of 64 cycles: sets of cycles with at least one, two, three and four. And in
+// which of them loads are waited for, or the scheduler is empty.
+void count_busy(const std::array<u64, execution_ports>& ports, const LoadsUnderWay::Cycles& loads, u64 empty,
+                Quantities& quantities) {
   u64 one = 0, two = 0, three = 0, four = 0;
   for (const u64 busy : ports) {
     four |= three & busy;
@@ -27,6 +39,12 @@ void count_busy(const std::array<u64, execution_ports>& ports, Quantities& quant
   add(Quantity::cycles_executing_two, two & ~three);
   add(Quantity::cycles_executing_three, three & ~four);
   add(Quantity::cycles_executing_more, four);
+  add(Quantity::cycles_executing_none_of_some, ~(one | empty));
+  add(Quantity::scheduler_empty_cycles, empty);
+  for (unsigned level = 0; level < load_misses; ++level) {
+    add(cycles_of_loads[level].under_way, loads[level]);
+    add(cycles_of_loads[level].stalled, loads[level] & ~one);
+  }
 }
 
 }  // namespace
@@ -46,17 +64,20 @@ void ExecutionPorts::tell_work(Quantities& quantities) {
   reported_work_ = work_;
 }
 
-void ExecutionPorts::forget_until(u64 cycle, Quantities& quantities) {
+void ExecutionPorts::forget_until(u64 cycle, LoadsUnderWay& loads, Quantities& quantities) {
   const u64 word = cycle / 64;
   has_reported_ = true;
   tell_work(quantities);
-  for (unsigned left = words; first_word_ < word && left != 0; ++first_word_, --left) {
-    count_busy(busy_[first_word_ % words], quantities);
+  const u64 last = std::min(word, std::max({first_word_ + words, loads.end_word(), empty_.end_word()}));
+  for (; first_word_ < last; ++first_word_) {
+    count_busy(busy_[first_word_ % words], loads.take(first_word_), empty_.take(first_word_)[0], quantities);
     busy_[first_word_ % words].fill(0);
     std::fill_n(busy_in_.begin() + static_cast<std::ptrdiff_t>(first_word_ % words * 64), 64, PortMask{0});
   }
   at(quantities, Quantity::cycles_executing_none) += static_cast<u32>((word - first_word_) * 64);
   first_word_ = word;
+  loads.skip_to(word);
+  empty_.skip_to(word);
 }
 
 // The next uop that starts until `limit` leaves the scheduler.
@@ -75,12 +96,28 @@ bool ExecutionPorts::leave_next(u64 limit) {
   return false;
 }
 
-u64 ExecutionPorts::admit_later(u64 cycle, Quantities& quantities) {
+// Before that cycle nothing comes any more.
+void ExecutionPorts::note_empty(u64 until) {
+  const CycleSpan span{std::max(occupied_until_ + 1, empty_until_), until};
+  if (span.empty()) return;
+  empty_.mark(0, span);
+  empty_until_ = until;
+}
+
+void ExecutionPorts::enter(u64 cycle, Quantities& quantities) {
+  if (cycle <= occupied_until_) return;
+  note_empty(cycle);
+  if (cycle > occupied_until_ + 1) ++at(quantities, Quantity::scheduler_empty_periods);
+  occupied_until_ = cycle;
+}
+
+u64 ExecutionPorts::admit_later(u64 cycle, LoadsUnderWay& loads, Quantities& quantities) {
   while (waiting_ != 0 && leave_next(cycle)) {
   }
+  note_empty(cycle);
   now_ = std::max(now_, cycle);
   while (waiting_ >= scheduler_uops_) leave_next(now_ + window_cycles);
-  if (first_word_ != now_ / 64) forget_until(now_, quantities);
+  if (first_word_ != now_ / 64) forget_until(now_, loads, quantities);
   return now_;
 }
 

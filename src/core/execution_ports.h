@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/cycle_marks.h"
 #include "core/port_groups.h"
 #include "pmusim/cpu/core_parameters.h"
 
@@ -29,11 +30,13 @@ class ExecutionPorts {
 
   /// The first cycle from `cycle` on in which the scheduler has room for another uop. Later uops are placed
   /// from that cycle on. When 64 more cycles are over, tells in `quantities` how many uops started in each of
-  /// them, and which ports uops were placed on meanwhile.
-  u64 admit(u64 cycle, Quantities& quantities) {
+  /// them and which loads were under way, and which ports uops were placed on meanwhile.
+  u64 admit(u64 cycle, LoadsUnderWay& loads, Quantities& quantities) {
     if (cycle <= now_ && waiting_ < scheduler_uops_) return now_;
-    return admit_later(cycle, quantities);
+    return admit_later(cycle, loads, quantities);
   }
+  /// Uops come to the scheduler in this cycle, not before one that was admitted.
+  void enter(u64 cycle, Quantities& quantities);
   /// When a uop whose operands are there in `ready` starts, on one of `ports` (at least one).
   u64 place(PortMask ports, u64 ready) {
     const u64 earliest = std::max(ready, first_word_ * 64);
@@ -58,7 +61,7 @@ class ExecutionPorts {
   using BusyWord = std::array<u64, execution_ports>;  // 64 cycles of every port
 
   BusyWord& word_of(u64 cycle) { return busy_[cycle / 64 % words]; }
-  u64 admit_later(u64 cycle, Quantities& quantities);
+  u64 admit_later(u64 cycle, LoadsUnderWay& loads, Quantities& quantities);
   u64 first_free(PortMask ports, u64 cycle, u64 end);
   u64 place_later(PortMask ports, u64 earliest);
   u64 place_anywhere(u64 cycle) {
@@ -92,13 +95,15 @@ class ExecutionPorts {
     return wait(cycle);
   }
   u64 end_of_window() const { return (first_word_ + words) * 64; }
-  void forget_until(u64 cycle, Quantities& quantities);
+  void forget_until(u64 cycle, LoadsUnderWay& loads, Quantities& quantities);
+  void note_empty(u64 until);
   bool leave_next(u64 limit);
   void take(unsigned port, u64 cycle) {
     word_of(cycle)[port] |= bit(cycle % 64);
     busy_in_[cycle % window_cycles] |= PortMask{1} << port;
   }
   u64 wait(u64 start) {
+    occupied_until_ = std::max(occupied_until_, start);
     if (start <= now_ || start >= now_ + window_cycles - 64) return start;
     ++starting_[start % window_cycles];
     any_starting_[start / 64 % words] |= bit(start % 64);
@@ -116,6 +121,8 @@ class ExecutionPorts {
   std::array<u64, words> any_starting_{};            // one bit per cycle
   std::array<Quantity, execution_ports> counted_{};  // what counts each port's uops
   u64 first_word_ = 0, now_ = 0;
+  CycleMarks<1> empty_;                       // when the scheduler is
+  u64 occupied_until_ = 0, empty_until_ = 0;  // it was last; so far it is known to be
   bool has_reported_ = false;
   unsigned scheduler_uops_, waiting_ = 0;
 };

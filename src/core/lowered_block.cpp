@@ -51,6 +51,14 @@ std::size_t flop_index(Quantity kind) {
   return static_cast<std::size_t>(kind) - static_cast<std::size_t>(Quantity::flops_add);
 }
 
+// Uops that go to ports, those of the memory operands too.
+u32 executed_uops(const LoweredInstruction& lowered) {
+  u32 uops = (lowered.loads() ? 1 : 0) + (lowered.stores() ? 2 : 0);
+  for (const PortUse& use : lowered.work.uses)
+    if (use.ports != 0 && use.cycles == 1) uops += std::max<u32>(use.uops, 1);
+  return uops;
+}
+
 bool divides(const PortUse& use) { return use.ports == PortMask{1} << divider_port; }
 
 }  // namespace
@@ -61,6 +69,7 @@ CodeQuantities CodeQuantities::of(const x86::Instruction& instruction, const Low
   CodeQuantities quantities;
   quantities.uops = lowered.second_of_pair ? 0 : lowered.slots();
   if (instruction.signals.has(Signal::microcoded)) quantities.heavy_slots = quantities.uops;
+  if (instruction.signals.has(Signal::x87)) quantities.x87_uops = executed_uops(lowered);
   if (instruction.flops != 0) quantities.flops[flop_index(instruction.flop_kind)] = instruction.flops;
   if (!instruction.signals.has(Signal::divide)) return quantities;
   const bool integers = instruction.execution == x86::ExecutionClass::divide;
@@ -75,6 +84,7 @@ CodeQuantities& CodeQuantities::operator+=(const CodeQuantities& other) {
   heavy_slots += other.heavy_slots;
   dividing_integers_cycles += other.dividing_integers_cycles;
   dividing_fp_cycles += other.dividing_fp_cycles;
+  x87_uops += other.x87_uops;
   for (std::size_t i = 0; i < flops.size(); ++i) flops[i] += other.flops[i];
   return *this;
 }
@@ -86,6 +96,7 @@ void CodeQuantities::add_to(Quantities& quantities) const {
   add(Quantity::slots_heavy, heavy_slots);
   add(Quantity::divider_cycles_integer, dividing_integers_cycles);
   add(Quantity::divider_cycles_fp, dividing_fp_cycles);
+  add(Quantity::uops_x87, x87_uops);
   for (std::size_t i = 0; i < flops.size(); ++i)
     quantities[static_cast<std::size_t>(Quantity::flops_add) + i] += flops[i];
 }

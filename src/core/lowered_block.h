@@ -65,7 +65,7 @@ static_assert(sizeof(LoweredInstruction) == 64);
 
 /// Quantities that the code says.
 struct CodeQuantities {
-  u32 uops = 0, heavy_slots = 0, dividing_integers_cycles = 0, dividing_fp_cycles = 0;
+  u32 uops = 0, heavy_slots = 0, dividing_integers_cycles = 0, dividing_fp_cycles = 0, x87_uops = 0;
   std::array<u32, 4> flops{};  ///< from Quantity::flops_add on
 
   static CodeQuantities of(const x86::Instruction& instruction, const LoweredInstruction& lowered);

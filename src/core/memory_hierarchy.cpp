@@ -26,6 +26,15 @@ Quantity walk_cycles(Quantity walks) {
   }
 }
 
+/// The quantities that count requests of L2 for data, ownership and code.
+constexpr struct {
+  Quantity requests, misses;
+} l2_reads[] = {
+    {Quantity::l2_data_reads, Quantity::l2_data_read_misses},
+    {Quantity::l2_ownership_reads, Quantity::l2_ownership_read_misses},
+    {Quantity::l2_code_reads, Quantity::l2_code_read_misses},
+};
+
 }  // namespace
 
 MemoryHierarchy::MemoryHierarchy(const CoreParameters& p)
@@ -94,6 +103,8 @@ void MemoryHierarchy::own(u64 line, u64 start, Answer& answer, Quantities& quant
   if (!asked || answer.level > CacheLevel::l2) return;
   ++at(quantities, Quantity::l2_requests);
   ++at(quantities, Quantity::l2_misses);
+  ++at(quantities, Quantity::l2_ownership_reads);
+  ++at(quantities, Quantity::l2_ownership_read_misses);
   ++at(quantities, Quantity::llc_references);
   answer.level = answer.source = asked->level;
   answer.snoop = asked->snoop;
@@ -112,16 +123,21 @@ MemoryHierarchy::Outer MemoryHierarchy::look_up_last(u64 line, u64 cycle, Quanti
   return {CacheLevel::memory, cycle + memory_latency_};
 }
 
-MemoryHierarchy::Outer MemoryHierarchy::look_up_outer(u64 line, u64 cycle, Quantities& quantities) {
+MemoryHierarchy::Outer MemoryHierarchy::look_up_outer(u64 line, u64 cycle, Reader reader,
+                                                      Quantities& quantities) {
+  const auto& [requests, misses] = l2_reads[static_cast<unsigned>(reader)];
   ++at(quantities, Quantity::l2_requests);
+  ++at(quantities, requests);
   if (l3_geometry_.bytes == 0) ++at(quantities, Quantity::llc_references);
   if (const Fill* const present = l2_.find(line)) {
     const u64 hit = cycle + l2_latency_;
     if (present->ready_cycle() <= hit) return {CacheLevel::l2, hit};
     ++at(quantities, Quantity::l2_misses);  // a prefetch is under way
+    ++at(quantities, misses);
     return {present->source(), present->ready_cycle()};
   }
   ++at(quantities, Quantity::l2_misses);
+  ++at(quantities, misses);
   ++at(quantities, Quantity::l2_lines_in);
   const Outer outer = look_up_last(line, cycle, quantities);
   l2_.insert(line, Fill(outer.ready_cycle, outer.level));
@@ -129,8 +145,8 @@ MemoryHierarchy::Outer MemoryHierarchy::look_up_outer(u64 line, u64 cycle, Quant
 }
 
 // A request of L1, which the prefetchers of L2 see.
-MemoryHierarchy::Outer MemoryHierarchy::ask_l2(u64 line, u64 cycle, Quantities& quantities) {
-  const Outer outer = look_up_outer(line, cycle, quantities);
+MemoryHierarchy::Outer MemoryHierarchy::ask_l2(u64 line, u64 cycle, Reader reader, Quantities& quantities) {
+  const Outer outer = look_up_outer(line, cycle, reader, quantities);
   prefetch_stream(line, cycle, quantities);
   if (outer.level == CacheLevel::memory) prefetch_pair(line ^ 1, cycle, quantities);
   return outer;
@@ -186,7 +202,7 @@ void MemoryHierarchy::prefetch_into_l1(u64 line, u64 cycle, Quantities& quantiti
   if (l1d_.has(line)) return;
   u64& buffer = *std::min_element(fill_buffers_.begin(), fill_buffers_.end());
   if (buffer > cycle) return;
-  const Outer outer = ask_l2(line, cycle, quantities);
+  const Outer outer = ask_l2(line, cycle, Reader::data, quantities);
   if (outer.level > CacheLevel::l2)
     tell_data_read({std::min(cycle + l2_latency_, outer.ready_cycle), outer.ready_cycle}, quantities);
   buffer = outer.ready_cycle;
@@ -204,7 +220,7 @@ u64 MemoryHierarchy::read_page_table(u64 page, u64 cycle, Quantities& quantities
   const u64 line = bit(62) | page >> (line_shift_ - entry_shift);
   if (const Fill* const present = l1d_.find(line))
     return present->ready_cycle() > cycle ? present->ready_cycle() - cycle : 0;
-  const Outer outer = look_up_outer(line, cycle, quantities);
+  const Outer outer = look_up_outer(line, cycle, Reader::data, quantities);
   fill_l1d(line, Fill(outer.ready_cycle, outer.level), quantities);
   return outer.ready_cycle - cycle;
 }
@@ -228,22 +244,31 @@ void MemoryHierarchy::tell_data_read(const Span& span, Quantities& quantities) {
   ++at(quantities, Quantity::all_data_reads);
   at(quantities, Quantity::all_data_reads_under_way) += static_cast<u32>(span.end - span.begin);
   at(quantities, Quantity::cycles_all_data_reads) += data_reads_.cover(span.begin, span.end);
+  at(quantities, Quantity::cycles_four_data_reads) += four_data_reads_.cover(span.begin, span.end);
+  at(quantities, Quantity::cycles_six_data_reads) += six_data_reads_.cover(span.begin, span.end);
+}
+
+// A demand load that leaves the core.
+void MemoryHierarchy::tell_demand_read(const Span& span, CacheLevel level, Quantities& quantities) {
+  const auto cycles = static_cast<u32>(span.end - span.begin);
+  at(quantities, Quantity::data_reads_under_way) += cycles;
+  at(quantities, Quantity::cycles_six_demand_reads) += six_demand_reads_.cover(span.begin, span.end);
+  loads_under_way_.mark(load_missed_l2, {span.begin, span.end});
+  tell_data_read(span, quantities);
+  if (level != CacheLevel::memory) return;
+  at(quantities, Quantity::memory_reads_under_way) += cycles;
+  at(quantities, Quantity::cycles_six_memory_reads) += six_memory_reads_.cover(span.begin, span.end);
+  loads_under_way_.mark(load_missed_l3, {span.begin, span.end});
 }
 
 void MemoryHierarchy::tell_load(const Answer& answer, u64 start, Quantities& quantities) {
-  at(quantities, Quantity::cycles_loads) += loads_.cover(start, answer.ready_cycle);
+  loads_under_way_.mark(load_missed_nothing, {start, answer.ready_cycle});
   if (answer.level < CacheLevel::l2) return;
   at(quantities, Quantity::l1d_misses_under_way) += static_cast<u32>(answer.ready_cycle - start);
-  at(quantities, Quantity::cycles_l1d_misses) += l1d_misses_.cover(start, answer.ready_cycle);
+  loads_under_way_.mark(load_missed_l1d, {start, answer.ready_cycle});
   if (answer.level == CacheLevel::l2) return;
   const u64 left = std::min(start + l2_latency_, answer.ready_cycle);  // the core
-  const auto cycles = static_cast<u32>(answer.ready_cycle - left);
-  at(quantities, Quantity::data_reads_under_way) += cycles;
-  at(quantities, Quantity::cycles_l2_misses) += l2_misses_.cover(left, answer.ready_cycle);
-  tell_data_read({left, answer.ready_cycle}, quantities);
-  if (answer.level != CacheLevel::memory) return;
-  at(quantities, Quantity::memory_reads_under_way) += cycles;
-  at(quantities, Quantity::cycles_l3_misses) += l3_misses_.cover(left, answer.ready_cycle);
+  tell_demand_read({left, answer.ready_cycle}, answer.level, quantities);
 }
 
 void MemoryHierarchy::tell_requests(const Request& request, const Answer& answer, u64 start,
@@ -255,10 +280,10 @@ void MemoryHierarchy::tell_requests(const Request& request, const Answer& answer
   at(quantities, Quantity::cycles_ownership_reads) += ownership_.cover(left, answer.ready_cycle);
 }
 
-inline MemoryHierarchy::Answer MemoryHierarchy::look_up_l1d(u64 line, u64 start, TlbLevel tlb,
+inline MemoryHierarchy::Answer MemoryHierarchy::look_up_l1d(const Request& request, u64 start, TlbLevel tlb,
                                                             Quantities& quantities) {
-  const Fill* const present = l1d_.find(line);
-  if (present == nullptr) return miss_l1d(line, start, tlb, quantities);
+  const Fill* const present = l1d_.find(line_of(request.address));
+  if (present == nullptr) return miss_l1d(request, start, tlb, quantities);
   const u64 hit = start + l1d_latency_;
   if (present->ready_cycle() <= hit) return {CacheLevel::l1, CacheLevel::l1, tlb, hit};
   return {CacheLevel::fill_buffer, present->source(), tlb, present->ready_cycle(), present->prefetched()};
@@ -270,20 +295,23 @@ MemoryHierarchy::Answer MemoryHierarchy::access(const Request& request, Quantiti
                   loads ? Quantity::page_walks_load : Quantity::page_walks_store};
   const Translation translation = translate(dtlb_, page, request.cycle, quantities);
   const u64 start = request.cycle + translation.latency_cycles;
-  Answer answer = look_up_l1d(line_of(request.address), start, translation.level, quantities);
+  Answer answer = look_up_l1d(request, start, translation.level, quantities);
   if (machine_ != nullptr && !loads) own(line_of(request.address), start, answer, quantities);
   tell_requests(request, answer, start, quantities);
   if (loads) prefetch_stride(request, start, quantities);
   return answer;
 }
 
-MemoryHierarchy::Answer MemoryHierarchy::miss_l1d(u64 line, u64 start, TlbLevel tlb, Quantities& quantities) {
+MemoryHierarchy::Answer MemoryHierarchy::miss_l1d(const Request& request, u64 start, TlbLevel tlb,
+                                                  Quantities& quantities) {
+  const u64 line = line_of(request.address);
+  const Reader reader = request.kind == AccessKind::load ? Reader::data : Reader::ownership;
   u64& buffer = *std::min_element(fill_buffers_.begin(), fill_buffers_.end());
   if (buffer > start) {
     at(quantities, Quantity::fill_buffers_full_periods) += full_.begins(start) ? 1 : 0;
     at(quantities, Quantity::fill_buffers_full_cycles) += full_.cover(start, buffer);
   }
-  const Outer outer = ask_l2(line, std::max(start, buffer), quantities);
+  const Outer outer = ask_l2(line, std::max(start, buffer), reader, quantities);
   buffer = outer.ready_cycle;
   fill_l1d(line, Fill(outer.ready_cycle, outer.level), quantities);
   return {outer.level, outer.level, tlb, outer.ready_cycle, false, outer.snoop, outer.remote};
@@ -293,12 +321,14 @@ MemoryHierarchy::Answer MemoryHierarchy::fetch(u64 address, u64 cycle, Quantitie
   const Page page{address >> page_shift, Quantity::page_walks_instruction};
   const Translation translation = translate(itlb_, page, cycle, quantities);
   const u64 start = cycle + translation.latency_cycles;
+  at(quantities, Quantity::itlb_stall_cycles) += static_cast<u32>(translation.latency_cycles);
   const u64 line = line_of(address);
   if (l1i_.find(line) != nullptr) return {CacheLevel::l1, CacheLevel::l1, translation.level, start};
   l1i_.insert(line, {});
   code_pages_[page.number / 64 % code_pages_.size()] |= bit(page.number % 64);
-  const Outer outer = look_up_outer(line, start, quantities);
+  const Outer outer = look_up_outer(line, start, Reader::code, quantities);
   const u64 ready = outer.level == CacheLevel::l2 ? start + l1i_miss_penalty_ : outer.ready_cycle;
+  at(quantities, Quantity::l1i_stall_cycles) += static_cast<u32>(ready - start);
   if (outer.level > CacheLevel::l2) {
     const u64 left = std::min(start + l2_latency_, ready);
     at(quantities, Quantity::code_reads_under_way) += static_cast<u32>(ready - left);
@@ -317,9 +347,10 @@ void MemoryHierarchy::begin_again() {
   for (SetAssociative<Fill>* const cache : {&l1d_, &l2_}) cache->for_each([](Fill& fill) { fill = Fill(); });
   std::ranges::fill(fill_buffers_, 0);
   std::ranges::fill(prefetches_, 0);
-  for (BusySpan* const span :
-       {&loads_, &l1d_misses_, &l2_misses_, &l3_misses_, &full_, &ownership_, &code_, &data_reads_})
-    *span = BusySpan();
+  full_ = ownership_ = code_ = data_reads_ = BusySpan();
+  four_data_reads_ = {};
+  six_data_reads_ = six_demand_reads_ = six_memory_reads_ = {};
+  loads_under_way_ = {};
 }
 
 void MemoryHierarchy::flush(u64 address) {

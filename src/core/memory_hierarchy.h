@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/busy_span.h"
+#include "core/cycle_marks.h"
 #include "core/machine_caches.h"
 #include "core/prefetchers.h"
 #include "core/set_associative.h"
@@ -60,7 +61,7 @@ class MemoryHierarchy {
         request.kind == AccessKind::load && prefetch_stride(request, request.cycle, quantities);
     return prefetches ? Found::there_and_prefetched : Found::there;
   }
-  /// Code fetch of one line. Adds to `quantities` as above.
+  /// Code fetch of one line. Adds to `quantities` as above, and how long it takes.
   Answer fetch(u64 address, u64 cycle, Quantities& quantities);
 
   /// The same where L1I and its TLB have it, which take no time then: whether they do. Elsewhere it is for
@@ -98,6 +99,8 @@ class MemoryHierarchy {
 
   u64 line_of(u64 address) const { return address >> line_shift_; }
   unsigned line_shift() const { return line_shift_; }
+  /// In which cycles loads are under way: whoever knows when uops start takes them from there.
+  LoadsUnderWay& loads_under_way() { return loads_under_way_; }
   /// Latency of an access that hits everywhere.
   unsigned hit_latency() const { return l1d_latency_; }
 
@@ -119,7 +122,8 @@ class MemoryHierarchy {
   struct Span {  // from when until when a request is under way
     u64 begin, end;
   };
-  struct Outer {  // what lies behind L1
+  enum class Reader : u8 { data, ownership, code };  // who asks L2
+  struct Outer {                                     // what lies behind L1
     CacheLevel level;
     u64 ready_cycle;
     Snoop snoop = Snoop::none;
@@ -129,14 +133,14 @@ class MemoryHierarchy {
     TlbLevel level = TlbLevel::l1;
     u64 latency_cycles = 0;
   };
-  Outer look_up_outer(u64 line, u64 cycle, Quantities& quantities);
+  Outer look_up_outer(u64 line, u64 cycle, Reader reader, Quantities& quantities);
   Outer look_up_last(u64 line, u64 cycle, Quantities& quantities);
   Outer look_up_machine(u64 line, u64 cycle, Quantities& quantities);
   u64 latency_of(const MachineCaches::Answer& answer) const;
   void own(u64 line, u64 start, Answer& answer, Quantities& quantities);
   bool last_level_has(u64 line) const;
   void prefetch_into_last(u64 line, u64 cycle, Quantities& quantities);
-  Outer ask_l2(u64 line, u64 cycle, Quantities& quantities);
+  Outer ask_l2(u64 line, u64 cycle, Reader reader, Quantities& quantities);
   void prefetch_stream(u64 line, u64 cycle, Quantities& quantities);
   void prefetch_pair(u64 line, u64 cycle, Quantities& quantities);
   void prefetch_into_l2(u64 line, u64 cycle, Quantities& quantities);
@@ -152,9 +156,10 @@ class MemoryHierarchy {
   void fill_l1d(u64 line, const Fill& fill, Quantities& quantities);
   void tell_load(const Answer& answer, u64 start, Quantities& quantities);
   void tell_data_read(const Span& span, Quantities& quantities);
+  void tell_demand_read(const Span& span, CacheLevel level, Quantities& quantities);
   void tell_requests(const Request& request, const Answer& answer, u64 start, Quantities& quantities);
-  Answer look_up_l1d(u64 line, u64 start, TlbLevel tlb, Quantities& quantities);
-  Answer miss_l1d(u64 line, u64 start, TlbLevel tlb, Quantities& quantities);
+  Answer look_up_l1d(const Request& request, u64 start, TlbLevel tlb, Quantities& quantities);
+  Answer miss_l1d(const Request& request, u64 start, TlbLevel tlb, Quantities& quantities);
   struct Page {
     u64 number;
     Quantity walks;  ///< that count its walks
@@ -175,7 +180,10 @@ class MemoryHierarchy {
   std::vector<u64> fill_buffers_;  // cycle at which each is free
   std::vector<u64> prefetches_;    // the same of L2's prefetches
   // when requests of each kind are under way
-  BusySpan loads_, l1d_misses_, l2_misses_, l3_misses_, full_, ownership_, code_, data_reads_;
+  BusySpan full_, ownership_, code_, data_reads_;
+  CrowdedSpan<4> four_data_reads_;
+  CrowdedSpan<6> six_data_reads_, six_demand_reads_, six_memory_reads_;
+  LoadsUnderWay loads_under_way_;
   CacheGeometry l3_geometry_;
   MachineCaches* machine_ = nullptr;  // then L3 is there
   u32 core_ = 0;                      // of the machine
@@ -187,7 +195,8 @@ class MemoryHierarchy {
 inline bool MemoryHierarchy::has_added(const Quantities& quantities) {
   const auto at = [&](Quantity which) { return quantities[static_cast<unsigned>(which)]; };
   return (at(Quantity::l2_requests) | at(Quantity::page_walks_load) | at(Quantity::page_walks_store) |
-          at(Quantity::page_walks_instruction) | at(Quantity::l1i_stall_cycles)) != 0;
+          at(Quantity::page_walks_instruction) | at(Quantity::l1i_stall_cycles) |
+          at(Quantity::itlb_stall_cycles)) != 0;
 }
 
 }  // namespace pmusim

@@ -63,6 +63,7 @@ void Pipeline::charge_lost_slots(const Passage& passage, Quantities& quantities)
   add(quantities, Quantity::slots_frontend, frontend);
   const u64 starved = whole_cycles(refilled, fetched);
   add(quantities, Quantity::starved_cycles, starved);
+  if (refilled > before) add(quantities, Quantity::clear_resteer_cycles, starved);
   add(quantities, Quantity::slots_fetch_latency, starved * width_);
   add(quantities, Quantity::slots_fetch_bandwidth, frontend - starved * width_);
   add(quantities, Quantity::slots_backend, backend);

@@ -86,6 +86,10 @@ class Pipeline {
   void refill(u64 cycle, Refill reason);
   /// Nothing is dispatched before everything has retired.
   void drain() { hold(retired_cycle_ + 1); }
+  /// The same where an instruction asks for it.
+  void serialize(Quantities& quantities) {
+    hold(retired_cycle_ + 1, Quantity::serializing_stall_cycles, quantities);
+  }
 
   /// Everything has retired, the last of it in `cycle`.
   void stand_until(u64 cycle) {
@@ -113,7 +117,7 @@ class Pipeline {
   static constexpr QuantitySet lost =
       QuantitySet::range(Quantity::slots_bad_speculation, Quantity::slots_memory) |
       QuantitySet::range(Quantity::stall_cycles, Quantity::recovery_cycles) |
-      QuantitySet{Quantity::starved_cycles, Quantity::slots_fetch_bandwidth};
+      QuantitySet{Quantity::clear_resteer_cycles, Quantity::starved_cycles, Quantity::slots_fetch_bandwidth};
   /// Adds the cycles and slots from one retirement to another.
   void account_time(u64 since, u64 until, Quantities& quantities) const;
 

@@ -45,16 +45,24 @@ constexpr CycleView views[] = {
     {ownership_reads_under_way, 1, false, {cycles_ownership_reads}},
     {code_reads_under_way, 1, false, {cycles_code_reads}},
     {all_data_reads_under_way, 1, false, {cycles_all_data_reads}},
+    {all_data_reads_under_way, 4, false, {cycles_four_data_reads}},
+    {all_data_reads_under_way, 6, false, {cycles_six_data_reads}},
+    {data_reads_under_way, 6, false, {cycles_six_demand_reads}},
+    {memory_reads_under_way, 6, false, {cycles_six_memory_reads}},
 };
 
 constexpr EventRule sum_of(const std::array<Quantity, 4>& cycles) {
   return {.quantity = cycles[0], .plus = {cycles[1], cycles[2], cycles[3]}};
 }
 
-/// The instruction at which the sequencer takes over is known (IDQ.MS_SWITCHES), and when fill buffers come
-/// to be full (L1D_PEND_MISS.FB_FULL_PERIODS).
+/// The instruction at which the sequencer takes over is known (IDQ.MS_SWITCHES), when fill buffers come to be
+/// full (L1D_PEND_MISS.FB_FULL_PERIODS), and when the scheduler is no longer empty (RS_EVENTS.EMPTY_END).
 std::optional<EventRule> beginnings(const EventRule& rule, const CycleCondition& condition) {
-  if (condition.cmask != 1 || condition.inv) return std::nullopt;
+  if (condition.cmask != 1) return std::nullopt;
+  if (condition.inv)  // the end, when it is no longer so
+    return rule.quantity == scheduler_empty_cycles
+               ? std::optional(EventRule{.quantity = scheduler_empty_periods})
+               : std::nullopt;
   if (rule.quantity == uops_ms) return EventRule{.all = {Signal::ms_switch}};
   if (rule.quantity == fill_buffers_full_cycles) return EventRule{.quantity = fill_buffers_full_periods};
   return std::nullopt;

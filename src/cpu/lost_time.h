@@ -31,8 +31,10 @@ inline constexpr std::array lost_time{Quantity::slots_bad_speculation,
                                       Quantity::lsd_cycles_ok,
                                       Quantity::dsb_to_mite_cycles,
                                       Quantity::l1i_stall_cycles,
+                                      Quantity::itlb_stall_cycles,
                                       Quantity::length_stall_cycles,
                                       Quantity::resteer_cycles,
+                                      Quantity::clear_resteer_cycles,
                                       Quantity::starved_cycles,
                                       Quantity::slots_fetch_bandwidth};
 

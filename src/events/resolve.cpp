@@ -269,6 +269,10 @@ bool needs_data_addresses(const EventRule& rule) {
     case Quantity::page_walk_cycles:
     case Quantity::l2_requests:
     case Quantity::l2_misses:
+    case Quantity::l2_data_reads:
+    case Quantity::l2_data_read_misses:
+    case Quantity::l2_ownership_reads:
+    case Quantity::l2_ownership_read_misses:
     case Quantity::llc_references:
     case Quantity::llc_misses:
     case Quantity::l1d_replacements:
@@ -292,6 +296,7 @@ bool needs_own_code(const EventRule& rule) {
     case Quantity::uops_dsb:
     case Quantity::uops_mite:
     case Quantity::uops_first_decoder:
+    case Quantity::uops_x87:
     case Quantity::uops_ms:
     case Quantity::uops_lsd:
     case Quantity::dsb_cycles_any:
@@ -312,7 +317,7 @@ bool needs_own_code(const EventRule& rule) {
     case Quantity::flops_multiply_add:
       return true;
     default:
-      return rule.quantity >= Quantity::uops_issued && rule.quantity <= Quantity::cycles_executing_more;
+      return rule.quantity >= Quantity::uops_issued && rule.quantity <= Quantity::scheduler_empty_periods;
   }
 }
 

@@ -42,7 +42,8 @@ bool IbsUnit::fetch_block(const Retirement& r, u64 address) {
 }
 
 bool IbsUnit::sample_fetch(const Retirement& r, u64 address) {
-  const u64 waited = r.quantities[static_cast<unsigned>(Quantity::l1i_stall_cycles)];
+  const u64 waited = u64{r.quantities[static_cast<unsigned>(Quantity::l1i_stall_cycles)]} +
+                     r.quantities[static_cast<unsigned>(Quantity::itlb_stall_cycles)];
   const u64 result = to_field(std::min<u64>(waited, 0xFFFF), 47, 32) | fetch::COMPLETED |
                      fetch::PHYSICAL_VALID | if_signal(r, Signal::l1i_miss, fetch::IC_MISS) |
                      if_signal(r, Signal::itlb_miss, fetch::L1_TLB_MISS) |

@@ -13,7 +13,9 @@ namespace {
 class Ports : public ExecutionPorts {
  public:
   explicit Ports(unsigned scheduler_uops) : ExecutionPorts(core(scheduler_uops)) {}
-  u64 admit(u64 cycle) { return ExecutionPorts::admit(cycle, quantities_); }
+  u64 admit(u64 cycle) { return ExecutionPorts::admit(cycle, loads_, quantities_); }
+  void enter(u64 cycle) { ExecutionPorts::enter(cycle, quantities_); }
+  LoadsUnderWay& loads() { return loads_; }
   u32 quantity(Quantity which) const { return quantities_[static_cast<unsigned>(which)]; }
 
  private:
@@ -22,6 +24,7 @@ class Ports : public ExecutionPorts {
     p.scheduler_uops = scheduler_uops;
     return p;
   }
+  LoadsUnderWay loads_;
   Quantities quantities_{};
 };
 
@@ -61,6 +64,49 @@ TEST(ExecutionPorts, CountTheCyclesInWhichSoManyUopsStart) {
   EXPECT_EQ(ports.quantity(Quantity::cycles_executing_two), 1u);
   EXPECT_EQ(ports.quantity(Quantity::cycles_executing_one), 1u);
   EXPECT_EQ(ports.quantity(Quantity::cycles_executing_none), 128 + 5 * ExecutionPorts::window_cycles - 3);
+}
+
+// CYCLE_ACTIVITY.CYCLES_* and STALLS_*: the second is the first in cycles in which nothing is executed.
+TEST(ExecutionPorts, CountTheCyclesInWhichALoadIsWaitedForAndNothingStarts) {
+  Ports ports(97);
+  ports.loads().mark(load_missed_nothing, {10, 30});
+  ports.loads().mark(load_missed_nothing, {20, 40});
+  ports.loads().mark(load_missed_l1d, {20, 40});
+  for (const u64 cycle : {5, 15, 25, 26, 50}) ports.place(0b1, cycle);
+  ports.admit(64);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_loads), 30u);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_stalled_loads), 27u);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_l1d_misses), 20u);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_stalled_l1d_misses), 18u);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_l2_misses), 0u);
+}
+
+// RS_EVENTS.EMPTY_CYCLES, RS_EVENTS.EMPTY_END and EXE_ACTIVITY.EXE_BOUND_0_PORTS.
+TEST(ExecutionPorts, CountTheCyclesInWhichTheSchedulerIsEmpty) {
+  Ports ports(97);
+  ports.admit(1), ports.enter(1);
+  ports.place(0b1, 10);
+  ports.admit(18), ports.enter(20);  // nothing waits from 11 to 19
+  ports.place(0b1, 25);
+  ports.admit(25), ports.enter(26);
+  ports.place(0b1, 100);
+  ports.admit(192);  // nor from 101 to 191
+  EXPECT_EQ(ports.quantity(Quantity::scheduler_empty_cycles), 9u + 91);
+  EXPECT_EQ(ports.quantity(Quantity::scheduler_empty_periods), 1u);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_executing_none), 192u - 3);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_executing_none_of_some), 192u - 3 - 9 - 91);
+  ports.enter(192);
+  EXPECT_EQ(ports.quantity(Quantity::scheduler_empty_periods), 2u);
+}
+
+TEST(ExecutionPorts, CountLoadsThatAreUnderWayForLongerThanTheySee) {
+  Ports ports(97);
+  constexpr u64 far = 10 * ExecutionPorts::window_cycles;
+  ports.loads().mark(load_missed_l2, {100, far});
+  ports.admit(2 * far);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_l2_misses), far - 100);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_stalled_l2_misses), far - 100);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_executing_none), 2 * far);
 }
 
 TEST(ExecutionPorts, TheDividerIsHeldForAllOfItsCycles) {

@@ -122,6 +122,34 @@ TEST(MemoryHierarchy, TimesOfFullFillBuffersAreCounted) {
   EXPECT_EQ(periods(), 2u);
 }
 
+// L2_RQSTS: its unit masks are bits, and all kinds together are all requests.
+TEST(MemoryHierarchy, RequestsOfL2AreCountedByWhatIsAskedFor) {
+  MemoryHierarchy hierarchy(small());
+  Quantities quantities{};
+  const auto count = [&](Quantity which) { return quantities[static_cast<unsigned>(which)]; };
+  hierarchy.access({.address = 0x1000, .cycle = 0}, quantities);
+  hierarchy.access({.address = 0x2000, .kind = AccessKind::store, .cycle = 500}, quantities);
+  hierarchy.fetch(0x1000, 1000, quantities);
+  hierarchy.fetch(0x3000, 2000, quantities);
+  EXPECT_EQ(count(Quantity::l2_data_reads), 1u);
+  EXPECT_EQ(count(Quantity::l2_data_read_misses), 1u);
+  EXPECT_EQ(count(Quantity::l2_ownership_reads), 1u);
+  EXPECT_EQ(count(Quantity::l2_ownership_read_misses), 1u);
+  EXPECT_EQ(count(Quantity::l2_code_reads), 2u);
+  EXPECT_EQ(count(Quantity::l2_code_read_misses), 1u);
+  EXPECT_EQ(count(Quantity::l2_requests), 4u);
+  EXPECT_EQ(count(Quantity::l2_misses), 3u);
+}
+
+// ICACHE_TAG.STALLS and ICACHE_DATA.STALLS.
+TEST(MemoryHierarchy, FetchWaitsForTranslationsAndForLines) {
+  MemoryHierarchy hierarchy(small());
+  Quantities quantities{};
+  const u64 ready = hierarchy.fetch(0x1000, 1000, quantities).ready_cycle;
+  EXPECT_EQ(quantities[static_cast<unsigned>(Quantity::itlb_stall_cycles)], 7u + 30);
+  EXPECT_EQ(quantities[static_cast<unsigned>(Quantity::l1i_stall_cycles)], ready - 1000 - 37);
+}
+
 TEST(MemoryHierarchy, WithoutAnL3TheL2IsTheLastLevel) {
   CoreParameters p = small();
   p.l3 = {};

@@ -136,8 +136,6 @@ const std::vector<std::pair<std::string, std::string>>& events() {
       {"locked", "mem_inst_retired.lock_loads:u"},
       {"forward_blocks", "ld_blocks.store_forward:u"},
       {"address_aliases", "ld_blocks_partial.address_alias:u"},
-      {"l1_miss_cycles", "cycle_activity.stalls_l1d_miss:u"},
-      {"l3_miss_cycles", "cycle_activity.stalls_l3_miss:u"},
       {"frontend_slots", "idq_uops_not_delivered.core:u"}};
   return all;
 }

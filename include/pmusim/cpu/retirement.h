@@ -231,16 +231,25 @@ enum class Quantity : u8 {
   lsd_cycles_any,  ///< the loop stream detector
   lsd_cycles_ok,
   dsb_to_mite_cycles,   ///< lost on the way from uop cache to decoders (DSB2MITE_SWITCHES.PENALTY_CYCLES)
-  l1i_stall_cycles,     ///< fetch waited for a line of code or its translation (ICACHE stalls)
+  l1i_stall_cycles,     ///< fetch waited for a line of code (ICACHE_DATA stalls)
+  itlb_stall_cycles,    ///< fetch waited for a translation (ICACHE_TAG stalls)
   length_stall_cycles,  ///< the length decoder waited for a length-changing prefix (ILD_STALL.LCP)
   resteer_cycles,  ///< fetch went on late at a target that it did not know (BACLEARS, UNKNOWN_BRANCH_CYCLES)
-  starved_cycles,  ///< rename got nothing, and could have taken uops (CYCLES_0_UOPS_DELIV.CORE)
+  clear_resteer_cycles,  ///< of starved_cycles, those behind a recovery (CLEAR_RESTEER_CYCLES)
+  starved_cycles,        ///< rename got nothing, and could have taken uops (CYCLES_0_UOPS_DELIV.CORE)
   page_walks_load,
   page_walks_store,
   page_walks_instruction,
   page_walk_cycles,
   l2_requests,
   l2_misses,
+  // the same by what is asked for: loads, L1's prefetches and page tables; stores; code. They add up.
+  l2_data_reads,
+  l2_data_read_misses,
+  l2_ownership_reads,
+  l2_ownership_read_misses,
+  l2_code_reads,
+  l2_code_read_misses,
   llc_references,
   llc_misses,
   l1d_replacements,    ///< lines that came into L1D, prefetched ones too
@@ -269,6 +278,7 @@ enum class Quantity : u8 {
   scheduler_full_cycles,
   load_buffer_full_cycles,
   store_buffer_full_cycles,
+  serializing_stall_cycles,  ///< before and behind an instruction that serializes
   // Execution. Cycles are reported when no uop can start in them any more.
   uops_executed,  ///< uops that go to ports: those of fused ones count apart
   uops_port_0,    ///< by port, as the events of the core group them (core/port_groups.h)
@@ -284,7 +294,10 @@ enum class Quantity : u8 {
   cycles_executing_two,
   cycles_executing_three,
   cycles_executing_more,
-  divider_cycles_integer,  ///< the divider is busy with
+  cycles_executing_none_of_some,  ///< no uop starts, and the scheduler has some (EXE_BOUND_0_PORTS)
+  scheduler_empty_cycles,         ///< no uop waits for its turn
+  scheduler_empty_periods,        ///< times that this ended
+  divider_cycles_integer,         ///< the divider is busy with
   divider_cycles_fp,
   // Memory requests under way: how many there are, summed up over cycles, and in how many cycles there are
   // any.
@@ -293,6 +306,16 @@ enum class Quantity : u8 {
   cycles_l1d_misses,
   cycles_l2_misses,  ///< loads that missed L2
   cycles_l3_misses,  ///< loads that come from memory
+  // of these, the cycles in which no uop starts (CYCLE_ACTIVITY.STALLS_*)
+  cycles_stalled_loads,
+  cycles_stalled_l1d_misses,
+  cycles_stalled_l2_misses,
+  cycles_stalled_l3_misses,
+  // so many at a time
+  cycles_four_data_reads,  ///< of all_data_reads_under_way
+  cycles_six_data_reads,
+  cycles_six_demand_reads,  ///< of data_reads_under_way
+  cycles_six_memory_reads,  ///< of memory_reads_under_way
   fill_buffers_full_cycles,
   data_reads_under_way,    ///< requests that left the core: demand loads
   memory_reads_under_way,  ///< of those, loads that come from memory
@@ -305,6 +328,7 @@ enum class Quantity : u8 {
   cycles_all_data_reads,
   fill_buffers_full_periods,  ///< times that all fill buffers came to be in use
   uops_first_decoder,         ///< of uops_mite, those of the decoder that takes any instruction
+  uops_x87,                   ///< of uops_executed, those of x87 instructions
   // Floating-point operations by kind, SSE's and AVX's: each lane counts, and a fused multiply-add twice
   flops_add,
   flops_multiply,
@@ -324,7 +348,7 @@ constexpr bool is_cycle_count(Quantity q) {
 /// retirement before: dispatch, execution and memory do not keep step with retirement.
 constexpr bool is_cycle_total(Quantity q) {
   return (q >= Quantity::page_walk_cycles_load && q <= Quantity::page_walk_cycles_instruction) ||
-         (q >= Quantity::cycles_issuing && q <= Quantity::store_buffer_full_cycles) ||
+         (q >= Quantity::cycles_issuing && q <= Quantity::serializing_stall_cycles) ||
          (q >= Quantity::cycles_executing_none && q <= Quantity::cycles_loads) ||
          (q >= Quantity::cycles_l1d_misses && q <= Quantity::fill_buffers_full_cycles) ||
          q == Quantity::cycles_ownership_reads || q == Quantity::cycles_code_reads ||

@@ -175,32 +175,32 @@ constexpr auto off_core(u16 event, OffCoreValues values) {
 inline constexpr OffCoreValues omr_values{0x4000'0000'0000'0001, 0x00FF'FFF0'0000'0001, 0x4000'0000'0000'0002,
                                           0x00FF'FFF0'0000'0002};
 
-/// The core runs no wrong path. Demand requests include those of L1's prefetcher where they are summed up, as
-/// in hardware, but not where they are loads of one kind.
+/// The core runs no wrong path. Data reads are those of L1's prefetcher and of page walks, too, as in
+/// hardware.
 inline constexpr std::array haswell_l2{
-    row("L2_RQSTS.DEMAND_DATA_RD_MISS", 0x24, 0x21, on(load_l2_miss)),
-    row("L2_RQSTS.RFO_MISS", 0x24, 0x22, on(store_l2_miss)),
-    row("L2_RQSTS.CODE_RD_MISS", 0x24, 0x24, on(l2i_miss)),
+    row("L2_RQSTS.DEMAND_DATA_RD_MISS", 0x24, 0x21, sum(Q::l2_data_read_misses)),
+    row("L2_RQSTS.RFO_MISS", 0x24, 0x22, sum(Q::l2_ownership_read_misses)),
+    row("L2_RQSTS.CODE_RD_MISS", 0x24, 0x24, sum(Q::l2_code_read_misses)),
     row("L2_RQSTS.ALL_DEMAND_MISS", 0x24, 0x27, sum(Q::l2_misses)),
     row("L2_RQSTS.MISS", 0x24, 0x3F, sum_of({Q::l2_misses, Q::l2_prefetch_misses})),
-    row("L2_RQSTS.ALL_DEMAND_DATA_RD", 0x24, 0xE1, on_any({load_l2_hit, load_l2_miss})),
-    row("L2_RQSTS.ALL_RFO", 0x24, 0xE2, on(store_l1_miss)),
-    row("L2_RQSTS.ALL_CODE_RD", 0x24, 0xE4, on(l1i_miss)),
+    row("L2_RQSTS.ALL_DEMAND_DATA_RD", 0x24, 0xE1, sum(Q::l2_data_reads)),
+    row("L2_RQSTS.ALL_RFO", 0x24, 0xE2, sum(Q::l2_ownership_reads)),
+    row("L2_RQSTS.ALL_CODE_RD", 0x24, 0xE4, sum(Q::l2_code_reads)),
     row("L2_RQSTS.ALL_DEMAND_REFERENCES", 0x24, 0xE7, sum(Q::l2_requests)),
     row("L2_RQSTS.REFERENCES", 0x24, 0xFF, sum_of({Q::l2_requests, Q::l2_prefetches})),
 };
 
 inline constexpr std::array skylake_l2_hits{
-    row("L2_RQSTS.DEMAND_DATA_RD_HIT", 0x24, 0xC1, on(load_l2_hit)),
-    row("L2_RQSTS.RFO_HIT", 0x24, 0xC2, on_but_not(store_l1_miss, store_l2_miss)),
-    row("L2_RQSTS.CODE_RD_HIT", 0x24, 0xC4, on_but_not(l1i_miss, l2i_miss)),
+    row("L2_RQSTS.DEMAND_DATA_RD_HIT", 0x24, 0xC1, sum_but_not(Q::l2_data_reads, Q::l2_data_read_misses)),
+    row("L2_RQSTS.RFO_HIT", 0x24, 0xC2, sum_but_not(Q::l2_ownership_reads, Q::l2_ownership_read_misses)),
+    row("L2_RQSTS.CODE_RD_HIT", 0x24, 0xC4, sum_but_not(Q::l2_code_reads, Q::l2_code_read_misses)),
 };
 
 /// L2 hits had other umasks before Skylake.
 inline constexpr std::array haswell_l2_hits{
-    row("L2_RQSTS.DEMAND_DATA_RD_HIT", 0x24, 0x41, on(load_l2_hit)),
-    row("L2_RQSTS.RFO_HIT", 0x24, 0x42, on_but_not(store_l1_miss, store_l2_miss)),
-    row("L2_RQSTS.CODE_RD_HIT", 0x24, 0x44, on_but_not(l1i_miss, l2i_miss)),
+    row("L2_RQSTS.DEMAND_DATA_RD_HIT", 0x24, 0x41, sum_but_not(Q::l2_data_reads, Q::l2_data_read_misses)),
+    row("L2_RQSTS.RFO_HIT", 0x24, 0x42, sum_but_not(Q::l2_ownership_reads, Q::l2_ownership_read_misses)),
+    row("L2_RQSTS.CODE_RD_HIT", 0x24, 0x44, sum_but_not(Q::l2_code_reads, Q::l2_code_read_misses)),
 };
 
 inline constexpr std::array l1d_replacement{
@@ -320,11 +320,11 @@ inline constexpr std::array skylake_recovery{
 
 /// CMASK in these names selects cycles in which all conditions of the umask hold.
 inline constexpr std::array skylake_stalls{
-    at_least(4, row("CYCLE_ACTIVITY.STALLS_TOTAL", 0xA3, 0x04, sum(Q::stall_cycles, 4))),
-    at_least(5, row("CYCLE_ACTIVITY.STALLS_L2_MISS", 0xA3, 0x05, sum(Q::stall_cycles_l2_miss, 5))),
-    at_least(6, row("CYCLE_ACTIVITY.STALLS_L3_MISS", 0xA3, 0x06, sum(Q::stall_cycles_l3_miss, 6))),
-    at_least(12, row("CYCLE_ACTIVITY.STALLS_L1D_MISS", 0xA3, 0x0C, sum(Q::stall_cycles_l1_miss, 12))),
-    at_least(20, row("CYCLE_ACTIVITY.STALLS_MEM_ANY", 0xA3, 0x14, sum(Q::stall_cycles_memory, 20))),
+    at_least(4, row("CYCLE_ACTIVITY.STALLS_TOTAL", 0xA3, 0x04, sum(Q::cycles_executing_none, 4))),
+    at_least(5, row("CYCLE_ACTIVITY.STALLS_L2_MISS", 0xA3, 0x05, sum(Q::cycles_stalled_l2_misses, 5))),
+    at_least(6, row("CYCLE_ACTIVITY.STALLS_L3_MISS", 0xA3, 0x06, sum(Q::cycles_stalled_l3_misses, 6))),
+    at_least(12, row("CYCLE_ACTIVITY.STALLS_L1D_MISS", 0xA3, 0x0C, sum(Q::cycles_stalled_l1d_misses, 12))),
+    at_least(20, row("CYCLE_ACTIVITY.STALLS_MEM_ANY", 0xA3, 0x14, sum(Q::cycles_stalled_loads, 20))),
 };
 
 inline constexpr std::array sandy_bridge_uops{

@@ -39,10 +39,10 @@ inline constexpr std::array golden_cove_memory{
     row("DTLB_LOAD_MISSES.WALK_COMPLETED", 0x12, 0x0E, sum(Q::page_walks_load)),
     row("DTLB_STORE_MISSES.WALK_COMPLETED", 0x13, 0x0E, sum(Q::page_walks_store)),
     row("ITLB_MISSES.WALK_COMPLETED", 0x11, 0x0E, sum(Q::page_walks_instruction)),
-    at_least(3, row("MEMORY_ACTIVITY.STALLS_L1D_MISS", 0x47, 0x03, sum(Q::stall_cycles_l1_miss, 3))),
-    at_least(5, row("MEMORY_ACTIVITY.STALLS_L2_MISS", 0x47, 0x05, sum(Q::stall_cycles_l2_miss, 5))),
-    at_least(9, row("MEMORY_ACTIVITY.STALLS_L3_MISS", 0x47, 0x09, sum(Q::stall_cycles_l3_miss, 9))),
-    at_least(4, row("CYCLE_ACTIVITY.STALLS_TOTAL", 0xA3, 0x04, sum(Q::stall_cycles, 4))),
+    at_least(3, row("MEMORY_ACTIVITY.STALLS_L1D_MISS", 0x47, 0x03, sum(Q::cycles_stalled_l1d_misses, 3))),
+    at_least(5, row("MEMORY_ACTIVITY.STALLS_L2_MISS", 0x47, 0x05, sum(Q::cycles_stalled_l2_misses, 5))),
+    at_least(9, row("MEMORY_ACTIVITY.STALLS_L3_MISS", 0x47, 0x09, sum(Q::cycles_stalled_l3_misses, 9))),
+    at_least(4, row("CYCLE_ACTIVITY.STALLS_TOTAL", 0xA3, 0x04, sum(Q::cycles_executing_none, 4))),
 };
 /// Lion Cove moved these behind UMASK2 bits that no reference gives.
 inline constexpr std::array golden_cove_stlb_hits{

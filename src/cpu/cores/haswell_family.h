@@ -26,9 +26,9 @@ inline constexpr std::array haswell_own{
     row("ITLB_MISSES.MISS_CAUSES_A_WALK", 0x85, 0x01, sum(Q::page_walks_instruction)),
     row("ITLB_MISSES.WALK_COMPLETED", 0x85, 0x0E, sum(Q::page_walks_instruction)),
     row("ITLB_MISSES.STLB_HIT", 0x85, 0x60, on_but_not(itlb_miss, stlb_instruction_miss)),
-    at_least(5, row("CYCLE_ACTIVITY.STALLS_L2_PENDING", 0xA3, 0x05, sum(Q::stall_cycles_l2_miss, 5))),
-    at_least(6, row("CYCLE_ACTIVITY.STALLS_LDM_PENDING", 0xA3, 0x06, sum(Q::stall_cycles_memory, 6))),
-    at_least(12, row("CYCLE_ACTIVITY.STALLS_L1D_PENDING", 0xA3, 0x0C, sum(Q::stall_cycles_l1_miss, 12))),
+    at_least(5, row("CYCLE_ACTIVITY.STALLS_L2_PENDING", 0xA3, 0x05, sum(Q::cycles_stalled_l2_misses, 5))),
+    at_least(6, row("CYCLE_ACTIVITY.STALLS_LDM_PENDING", 0xA3, 0x06, sum(Q::cycles_stalled_loads, 6))),
+    at_least(12, row("CYCLE_ACTIVITY.STALLS_L1D_PENDING", 0xA3, 0x0C, sum(Q::cycles_stalled_l1d_misses, 12))),
     row("BACLEARS.ANY", 0xE6, 0x1F, on(front_end_resteer)),
 };
 

@@ -14,9 +14,9 @@ constexpr std::array ivy_bridge_only{
     row("DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK", 0x08, 0x81, sum(Q::page_walks_load)),
     row("DTLB_LOAD_MISSES.WALK_COMPLETED", 0x08, 0x82, sum(Q::page_walks_load)),
     row("DTLB_LOAD_MISSES.STLB_HIT", 0x5F, 0x04, on_but_not(load_dtlb_miss, load_stlb_miss)),
-    at_least(5, row("CYCLE_ACTIVITY.STALLS_L2_PENDING", 0xA3, 0x05, sum(Q::stall_cycles_l2_miss, 5))),
-    at_least(6, row("CYCLE_ACTIVITY.STALLS_LDM_PENDING", 0xA3, 0x06, sum(Q::stall_cycles_memory, 6))),
-    at_least(12, row("CYCLE_ACTIVITY.STALLS_L1D_PENDING", 0xA3, 0x0C, sum(Q::stall_cycles_l1_miss, 12))),
+    at_least(5, row("CYCLE_ACTIVITY.STALLS_L2_PENDING", 0xA3, 0x05, sum(Q::cycles_stalled_l2_misses, 5))),
+    at_least(6, row("CYCLE_ACTIVITY.STALLS_LDM_PENDING", 0xA3, 0x06, sum(Q::cycles_stalled_loads, 6))),
+    at_least(12, row("CYCLE_ACTIVITY.STALLS_L1D_PENDING", 0xA3, 0x0C, sum(Q::cycles_stalled_l1d_misses, 12))),
 };
 
 constexpr auto table = join(sandy_bridge_common, ivy_bridge_load_misses, ivy_bridge_only,

@@ -9,9 +9,9 @@ namespace pmusim::event_rows {
 
 /// Lion Cove reads them by other bits than the cores before.
 inline constexpr std::array lion_cove_l2_hits{
-    row("L2_RQSTS.DEMAND_DATA_RD_HIT", 0x24, 0x41, on(load_l2_hit)),
-    row("L2_RQSTS.RFO_HIT", 0x24, 0x42, on_but_not(store_l1_miss, store_l2_miss)),
-    row("L2_RQSTS.CODE_RD_HIT", 0x24, 0x44, on_but_not(l1i_miss, l2i_miss)),
+    row("L2_RQSTS.DEMAND_DATA_RD_HIT", 0x24, 0x41, sum_but_not(Q::l2_data_reads, Q::l2_data_read_misses)),
+    row("L2_RQSTS.RFO_HIT", 0x24, 0x42, sum_but_not(Q::l2_ownership_reads, Q::l2_ownership_read_misses)),
+    row("L2_RQSTS.CODE_RD_HIT", 0x24, 0x44, sum_but_not(Q::l2_code_reads, Q::l2_code_read_misses)),
 };
 
 inline constexpr std::array lion_cove_pipeline{
@@ -21,6 +21,10 @@ inline constexpr std::array lion_cove_pipeline{
     row("LSD.UOPS", 0xA8, 0x01, sum(Q::uops_lsd)),
     row("DECODE.LCP", 0x87, 0x01, sum(Q::length_stall_cycles)),
     row("ICACHE_DATA.STALLS", 0x80, 0x04, sum(Q::l1i_stall_cycles)),
+    row("ICACHE_TAG.STALLS", 0x83, 0x04, sum(Q::itlb_stall_cycles)),
+    row("INT_MISC.CLEAR_RESTEER_CYCLES", 0xAD, 0x80, sum(Q::clear_resteer_cycles)),
+    row("BE_STALLS.SCOREBOARD", 0xA2, 0x02, sum(Q::serializing_stall_cycles)),
+    row("UOPS_EXECUTED.X87", 0xB1, 0x10, sum(Q::uops_x87)),
     row("DSB2MITE_SWITCHES.PENALTY_CYCLES", 0x61, 0x02, sum(Q::dsb_to_mite_cycles)),
     row("BACLEARS.ANY", 0x60, 0x01, on(front_end_resteer)),
     row("UOPS_DECODED.DEC0_UOPS", 0x76, 0x01, sum(Q::uops_first_decoder)),
@@ -32,8 +36,10 @@ inline constexpr std::array lion_cove_pipeline{
     row("EXE_ACTIVITY.2_PORTS_UTIL", 0xA6, 0x04, sum(Q::cycles_executing_two)),
     row("EXE_ACTIVITY.3_PORTS_UTIL", 0xA6, 0x08, sum(Q::cycles_executing_three)),
     row("EXE_ACTIVITY.4_PORTS_UTIL", 0xA6, 0x10, sum(Q::cycles_executing_more)),
+    row("EXE_ACTIVITY.EXE_BOUND_0_PORTS", 0xA6, 0x80, sum(Q::cycles_executing_none_of_some)),
+    row("RS.EMPTY", 0xA5, 0x07, sum(Q::scheduler_empty_cycles)),
     at_least(2, row("EXE_ACTIVITY.BOUND_ON_STORES", 0xA6, 0x40, sum(Q::store_buffer_full_cycles, 2))),
-    at_least(5, row("EXE_ACTIVITY.BOUND_ON_LOADS", 0xA6, 0x21, sum(Q::stall_cycles_memory, 5))),
+    at_least(5, row("EXE_ACTIVITY.BOUND_ON_LOADS", 0xA6, 0x21, sum(Q::cycles_stalled_loads, 5))),
     at_least(1,
              row("ARITH.DIV_ACTIVE", 0xB0, 0x09, sum_of({Q::divider_cycles_integer, Q::divider_cycles_fp}))),
     at_least(1, row("ARITH.FPDIV_ACTIVE", 0xB0, 0x01, sum(Q::divider_cycles_fp))),

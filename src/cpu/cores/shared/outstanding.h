@@ -70,13 +70,15 @@ inline constexpr std::array outstanding{
               at_least(8, row("CYCLE_ACTIVITY.CYCLES_L1D_MISS", 0xA3, 0x08, sum(Q::cycles_l1d_misses, 8)))},
     SharedRow{skylake, redwood_cove,
               at_least(16, row("CYCLE_ACTIVITY.CYCLES_MEM_ANY", 0xA3, 0x10, sum(Q::cycles_loads, 16)))},
+    SharedRow{golden_cove, redwood_cove,
+              at_least(12, row("CYCLE_ACTIVITY.STALLS_L1D_MISS", 0xA3, 0x0C,
+                               sum(Q::cycles_stalled_l1d_misses, 12)))},
     SharedRow{
         golden_cove, redwood_cove,
-        at_least(12, row("CYCLE_ACTIVITY.STALLS_L1D_MISS", 0xA3, 0x0C, sum(Q::stall_cycles_l1_miss, 12)))},
-    SharedRow{golden_cove, redwood_cove,
-              at_least(5, row("CYCLE_ACTIVITY.STALLS_L2_MISS", 0xA3, 0x05, sum(Q::stall_cycles_l2_miss, 5)))},
-    SharedRow{golden_cove, redwood_cove,
-              at_least(6, row("CYCLE_ACTIVITY.STALLS_L3_MISS", 0xA3, 0x06, sum(Q::stall_cycles_l3_miss, 6)))},
+        at_least(5, row("CYCLE_ACTIVITY.STALLS_L2_MISS", 0xA3, 0x05, sum(Q::cycles_stalled_l2_misses, 5)))},
+    SharedRow{
+        golden_cove, redwood_cove,
+        at_least(6, row("CYCLE_ACTIVITY.STALLS_L3_MISS", 0xA3, 0x06, sum(Q::cycles_stalled_l3_misses, 6)))},
     SharedRow{golden_cove, redwood_cove,
               at_least(2, row("MEMORY_ACTIVITY.CYCLES_L1D_MISS", 0x47, 0x02, sum(Q::cycles_l1d_misses, 2)))},
 };
