@@ -59,6 +59,7 @@ class FormulaReader {
 
   std::optional<double> factor() {
     if (take('(')) return bracketed(sum());
+    if (take('{')) return spelled_out();
     const std::string_view word = take_word();
     if (word.empty()) return unreadable();
     if ((word == "min" || word == "max") && take('(')) return chosen(word == "min");
@@ -86,6 +87,14 @@ class FormulaReader {
     if (!take(')')) return unreadable();
     if (!values[0] || !values[1]) return std::nullopt;
     return *values[0] < *values[1] ? values[2] : values[3];
+  }
+
+  std::optional<double> spelled_out() {
+    const std::size_t end = text_.find('}', at_);
+    if (end == std::string_view::npos || end == at_) return unreadable();
+    const std::string_view event = text_.substr(at_, end - at_);
+    at_ = end + 1;
+    return lookup_(event);
   }
 
   std::optional<double> bracketed(std::optional<double> value) { return take(')') ? value : unreadable(); }

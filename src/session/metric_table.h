@@ -15,9 +15,15 @@ struct FormulaMetric {
   std::string_view parent;  ///< of a node; the group of another metric
   std::string_view formula;
   std::string_view meaning;
-  std::string_view needs{};  ///< an event that the model must have beside those of the formula
+  /// Names of models, and of events: the model must be one of these or have one of those.
+  std::string_view needs{};
 };
+/// All of them: nodes of the tree, ratios beside it, what small cores have, and other names.
 std::span<const FormulaMetric> formula_metrics();
+std::span<const FormulaMetric> tree_metrics();
+std::span<const FormulaMetric> ratio_metrics();
+std::span<const FormulaMetric> small_core_metrics();
+std::span<const FormulaMetric> renamed_metrics();
 
 /// What several formulas have in common. As with metrics, each model has the first row that it can count.
 struct FormulaTerm {

@@ -178,8 +178,15 @@ void append_formulas(std::vector<Metric>& to) {
 }
 
 bool has_needed(const Metric& metric, const CpuModel& model) {
-  return metric.needs.empty() ||
-         std::ranges::find(model.events, metric.needs, &EventDefinition::name) != model.events.end();
+  std::string_view left = metric.needs;
+  while (!left.empty()) {
+    const std::string_view word = left.substr(0, left.find(' '));
+    if (word == model.name ||
+        std::ranges::find(model.events, word, &EventDefinition::name) != model.events.end())
+      return true;
+    left.remove_prefix(std::min(left.size(), word.size() + 1));
+  }
+  return metric.needs.empty();
 }
 
 /// Which events a model counts of what formulas name. Remembers what it was asked.

@@ -29,7 +29,7 @@ struct Metric {
   std::string_view formula{};
   unsigned level = 0;         ///< in the top-down tree; 0: not in it
   std::string_view parent{};  ///< in the tree
-  std::string_view needs{};   ///< a row of the model's event table
+  std::string_view needs{};   ///< as FormulaMetric has it
 };
 
 std::span<const Metric> metrics();
