@@ -67,7 +67,7 @@ TEST(ExecutionPorts, CountTheCyclesInWhichSoManyUopsStart) {
 }
 
 // CYCLE_ACTIVITY.CYCLES_* and STALLS_*: the second is the first in cycles in which nothing is executed.
-TEST(ExecutionPorts, CountTheCyclesInWhichALoadIsWaitedForAndNothingStarts) {
+TEST(ExecutionPorts, CountTheCyclesWaitingForLoads) {
   Ports ports(97);
   ports.loads().mark(load_missed_nothing, {10, 30});
   ports.loads().mark(load_missed_nothing, {20, 40});
