@@ -163,6 +163,8 @@ void add_counting_options(CLI::App& command, StatCommand& c) {
   command.add_flag("--topdown", c.topdown, "Where the pipeline's slots went");
   command.add_option("--td-level", c.topdown_level,
                      "Level of --topdown: 1 to 6, as deep as the model's events go");
+  command.add_flag("--metric-no-threshold", c.no_threshold,
+                   "Mark no metrics that are above their thresholds");
   command.add_flag("-d,--detailed", c.detail, "Count caches too; -dd and -ddd count more");
   command.add_flag("-n,--null", c.null, "Count nothing, show the time");
   command.add_flag("-g,--group", c.group, "Put all events into one group");

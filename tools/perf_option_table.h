@@ -128,7 +128,7 @@ inline constexpr auto perf_option_table = std::to_array<PerfOption>({
     {"stat", "-S,--sync", "-S", Fate::fulfilled, "a replay writes nothing that could disturb it"},
     {"stat", "--metric-no-group", "--metric-no-group", Fate::fulfilled, "every event of a metric counts all the time"},
     {"stat", "--metric-no-merge", "--metric-no-merge", Fate::fulfilled, "every event of a metric counts all the time"},
-    {"stat", "--metric-no-threshold", "--metric-no-threshold", Fate::fulfilled, "metrics have no thresholds"},
+    {"stat", "--metric-no-threshold", "--metric-no-threshold", Fate::works, "otherwise nodes of the tree above them are marked `<==`"},
     {"stat", "--no-csv-summary", "--no-csv-summary", Fate::fulfilled, "summaries have no column of their own"},
     {"stat", "--metric-only", "--metric-only", Fate::refused, "metrics stand beside their counts; use -M with -j and pick them there"},
     {"stat", "--table", "--table", Fate::refused, "runs are not shown one by one; use -r alone"},

@@ -26,6 +26,7 @@ struct StatCommand {
   std::optional<int> descriptor;
   bool json = false, json_lines = false, append = false, quiet = false, verbose = false;
   bool topdown = false, null = false, group = false, per_thread = false, summary = false, multiplex = false;
+  bool no_threshold = false;
   bool all_cpus = false, hybrid_merge = false, per_cpu = false, per_core = false, per_die = false,
        per_socket = false;
 

@@ -32,7 +32,8 @@ std::string without_trailing_spaces(std::string line) {
 
 std::string figure_text(const StatRow::Figure& figure) {
   const std::string_view unit = figure.metric->unit;
-  return fmt::format("{:8.2f}{}{}", figure.value, unit.starts_with("%") ? "" : "  ", unit);
+  return fmt::format("{:8.2f}{}{}{}", figure.value, unit.starts_with("%") ? "" : "  ", unit,
+                     figure.stands_out.value_or(false) ? " <==" : "");
 }
 
 std::size_t width_of(std::string_view kind_of_place) {
@@ -137,6 +138,21 @@ std::string csv_line(const StatRow& row, std::string_view before, const std::str
   return text;
 }
 
+/// As perf has them.
+nlohmann::ordered_json figure_in_json(const StatRow::Figure& figure) {
+  nlohmann::ordered_json object{{"metric-value", fmt::format("{:.6f}", figure.value)},
+                                {"metric-unit", figure.metric->unit}};
+  if (figure.stands_out) object["metric-threshold"] = *figure.stands_out ? "bad" : "good";
+  return object;
+}
+
+/// Of several metrics that stand at one event, all but the first have lines of their own.
+std::string more_figures(const StatRow& row) {
+  std::string lines;
+  for (std::size_t i = 1; i < row.figures.size(); ++i) lines += figure_in_json(row.figures[i]).dump() + "\n";
+  return lines;
+}
+
 std::string json_line(const StatRow& row, const StatResult& result, std::optional<u64> interval_end) {
   nlohmann::ordered_json object;
   if (interval_end) object["interval"] = seconds(*interval_end);
@@ -154,12 +170,23 @@ std::string json_line(const StatRow& row, const StatResult& result, std::optiona
   if (row.interval_percent) object["interval-percent"] = *row.interval_percent;
   object["event-runtime"] = row.running_ns;
   object["pcnt-running"] = row.running_percent;
-  if (!row.figures.empty()) {
-    object["metric-value"] = fmt::format("{:.6f}", row.figures.front().value);
-    object["metric-unit"] = row.figures.front().metric->unit;
-  }
+  if (!row.figures.empty()) object.update(figure_in_json(row.figures.front()));
   if (result.cut_by != 0) object["partial"] = signal_name(result.cut_by);
-  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" + more_figures(row);
+}
+
+nlohmann::ordered_json metrics_in_json(const StatResult& result) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const StatRow& row : rows_of(result.runs.front().events, result))
+    for (const StatRow::Figure& figure : row.figures) {
+      const Metric& metric = *figure.metric;
+      if (std::ranges::find(result.metrics, &metric) == result.metrics.end()) continue;
+      all.push_back({{"metric", metric.name}, {"value", figure.value}, {"unit", metric.unit}});
+      if (metric.level != 0) all.back()["level"] = metric.level;
+      if (!metric.parent.empty()) all.back()["parent"] = metric.parent;
+      if (figure.stands_out) all.back()["above_threshold"] = *figure.stands_out;
+    }
+  return all;
 }
 
 nlohmann::ordered_json events_in_json(const std::vector<EventTotal>& totals) {
@@ -204,6 +231,7 @@ std::string json_document(const StatResult& result) {
                                   {"replays", run.replays},
                                   {"partial", result.cut_by != 0},
                                   {"events", events_of_runs(result.runs)}};
+  if (!result.metrics.empty()) document["metrics"] = metrics_in_json(result);
   if (result.machine != nullptr) document["machine"] = result.machine->name;
   if (result.start != StartState::cold) document["start"] = name_of(result.start);
   if (const std::string chosen = chosen_core_parameters(*result.model); !chosen.empty())

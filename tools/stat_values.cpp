@@ -9,6 +9,7 @@
 #include "annotate/significance.h"
 #include "events/modifiers.h"
 #include "quantity.h"
+#include "session/metric_thresholds.h"
 
 namespace pmusim::tools {
 
@@ -33,13 +34,19 @@ bool stands_at(const Metric& metric, std::string_view event, const std::vector<E
   return name_of(totals.back()) == event;
 }
 
+std::optional<bool> threshold_of(const Metric& metric, double value, const std::vector<EventTotal>& totals,
+                                 const StatResult& result) {
+  if (result.command->no_threshold) return std::nullopt;
+  return stands_out(metric, value, totals, *result.model);
+}
+
 std::vector<StatRow::Figure> figures_of(std::string_view event, const std::vector<EventTotal>& totals,
                                         const StatResult& result) {
   std::vector<StatRow::Figure> figures;
   for (const Metric& metric : metrics())
     if (is_wanted(metric, result) && stands_at(metric, event, totals))
       if (const std::optional<double> value = metric_value(metric, totals, *result.model))
-        figures.push_back({*value, &metric});
+        figures.push_back({*value, &metric, threshold_of(metric, *value, totals, result)});
   return figures;
 }
 

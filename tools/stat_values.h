@@ -26,6 +26,7 @@ struct StatRow {
   struct Figure {
     double value;
     const Metric* metric;
+    std::optional<bool> stands_out{};  ///< above its threshold; nothing: it has none, or nobody asked
   };
   std::vector<Figure> figures;  ///< metrics whose first event this is
 };

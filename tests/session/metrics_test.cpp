@@ -12,6 +12,7 @@
 #include "pmusim/session/stat.h"
 #include "session/metric_formula.h"
 #include "session/metric_table.h"
+#include "session/metric_thresholds.h"
 #include "tests/session/walk.h"
 
 namespace pmusim {
@@ -101,6 +102,11 @@ class CountedMetrics {
   bool has(std::string_view name) const { return values_.contains(name); }
   double operator[](std::string_view name) const { return values_.at(name); }
   const std::map<std::string_view, double>& all() const { return values_; }
+  std::optional<bool> stands_out(std::string_view name) const {
+    for (const Metric* const metric : all_metrics_of(model_))
+      if (metric->name == name) return pmusim::stands_out(*metric, values_.at(name), totals_, model_);
+    return std::nullopt;
+  }
 
  private:
   CpuModel model_;
@@ -148,6 +154,29 @@ TEST_P(MetricTree, SharesLieBetweenNothingAndAll) {
       EXPECT_GE(m[node.name], 0) << node.name;
       EXPECT_LE(m[node.name], 100) << node.name;
     }
+}
+
+// The method's rule: a node above its threshold is of interest where its parents are.
+TEST_P(MetricTree, NodesStandOutOnlyBelowParentsThatDo) {
+  const CountedMetrics m(GetParam(), 21);
+  unsigned above = 0;
+  for (const auto& [node, parent] : {std::pair("tma_fetch_latency", "tma_frontend_bound"),
+                                     {"tma_ifetch_latency", "tma_frontend_bound"},
+                                     {"tma_icache_misses", "tma_fetch_latency"},
+                                     {"tma_branch_resteers", "tma_fetch_latency"},
+                                     {"tma_memory_bound", "tma_backend_bound"},
+                                     {"tma_l1_bound", "tma_memory_bound"},
+                                     {"tma_dram_bound", "tma_memory_bound"},
+                                     {"tma_mem_latency", "tma_dram_bound"}}) {
+    if (!m.has(node) || !m.stands_out(node).value()) continue;
+    ++above;
+    EXPECT_GT(m[node], 4.9) << node;
+    EXPECT_TRUE(m.stands_out(parent).value()) << node;
+  }
+  const bool is_small = !m.has("tma_fetch_latency");
+  EXPECT_TRUE(is_small || above > 0);
+  EXPECT_EQ(m.stands_out("tma_backend_bound"), m["tma_backend_bound"] > (is_small ? 10 : 20));
+  EXPECT_EQ(m.stands_out("insn_per_cycle"), std::nullopt);
 }
 
 TEST_P(MetricTree, RatiosAreInversesOfEachOther) {
