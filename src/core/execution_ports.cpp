@@ -104,8 +104,7 @@ void ExecutionPorts::note_empty(u64 until) {
   empty_until_ = until;
 }
 
-void ExecutionPorts::enter(u64 cycle, Quantities& quantities) {
-  if (cycle <= occupied_until_) return;
+void ExecutionPorts::enter_later(u64 cycle, Quantities& quantities) {
   note_empty(cycle);
   if (cycle > occupied_until_ + 1) ++at(quantities, Quantity::scheduler_empty_periods);
   occupied_until_ = cycle;

@@ -36,7 +36,9 @@ class ExecutionPorts {
     return admit_later(cycle, loads, quantities);
   }
   /// Uops come to the scheduler in this cycle, not before one that was admitted.
-  void enter(u64 cycle, Quantities& quantities);
+  void enter(u64 cycle, Quantities& quantities) {
+    if (cycle > occupied_until_) enter_later(cycle, quantities);
+  }
   /// When a uop whose operands are there in `ready` starts, on one of `ports` (at least one).
   u64 place(PortMask ports, u64 ready) {
     const u64 earliest = std::max(ready, first_word_ * 64);
@@ -97,6 +99,7 @@ class ExecutionPorts {
   u64 end_of_window() const { return (first_word_ + words) * 64; }
   void forget_until(u64 cycle, LoadsUnderWay& loads, Quantities& quantities);
   void note_empty(u64 until);
+  void enter_later(u64 cycle, Quantities& quantities);
   bool leave_next(u64 limit);
   void take(unsigned port, u64 cycle) {
     word_of(cycle)[port] |= bit(cycle % 64);

@@ -148,5 +148,42 @@ TEST(UopSources, GoingFromTheUopCacheToTheDecodersTakesTime) {
   EXPECT_EQ(skylake[Quantity::dsb_to_mite_cycles], 2u);
 }
 
+// RESOURCE_STALLS.SCOREBOARD: LFENCE waits until all before it has retired, and what follows waits for it.
+TEST(Serialization, HoldsDispatchBeforeAndBehind) {
+  Told plain("icelake"), fenced("icelake");
+  const std::vector<unsigned> chain{0x48, 0x0F, 0xAF, 0xC0, 0x48, 0x0F, 0xAF, 0xC0};  // imul rax, rax
+  plain.run(code(text, chain), 100);
+  std::vector<unsigned> with_fence = chain;
+  with_fence.insert(with_fence.end(), {0x0F, 0xAE, 0xE8});
+  fenced.run(code(text, with_fence), 100);
+  EXPECT_EQ(plain[Quantity::serializing_stall_cycles], 0u);
+  EXPECT_GE(fenced[Quantity::serializing_stall_cycles], 100u * 2 * 3);
+  EXPECT_LE(fenced[Quantity::serializing_stall_cycles], fenced[Quantity::cycles_not_issuing]);
+}
+
+// UOPS_EXECUTED.X87: an addition has one where one port adds, and a load beside it adds its own.
+TEST(X87, UopsAreCountedWithThoseOfMemory) {
+  Told alone("haswell"), with_load("haswell");
+  alone.run(code(text, {0xD8, 0xC1}), 100);      // fadd st, st(1)
+  with_load.run(code(text, {0xD8, 0x07}), 100);  // fadd dword [rdi]
+  EXPECT_EQ(alone[Quantity::uops_x87], 100u);
+  EXPECT_EQ(with_load[Quantity::uops_x87], 200u);
+}
+
+// INT_MISC.CLEAR_RESTEER_CYCLES: behind a wrong branch to code that is not there, fetch waits once more.
+TEST(Recovery, GoesOverIntoWaitsForCode) {
+  Told cold("skylake"), straight("skylake");
+  for (u64 n = 0; n < 100; ++n) {
+    const u64 at = text + n * 0x1000;
+    const trace::Block branch = code(at, {0x75, 0x7E});  // jne, taken
+    cold.run(branch, 1, branch.instructions[0].target).run(code(at + 0x80, {0x90}), 1);
+    straight.run(code(at, {0x90}), 1).run(code(at + 0x80, {0x90}), 1);
+  }
+  EXPECT_GT(cold[Quantity::recovery_cycles], 100u);
+  EXPECT_GT(cold[Quantity::clear_resteer_cycles], 100u);
+  EXPECT_LE(cold[Quantity::clear_resteer_cycles], cold[Quantity::starved_cycles]);
+  EXPECT_EQ(straight[Quantity::clear_resteer_cycles], 0u);
+}
+
 }  // namespace
 }  // namespace pmusim::front_end_test

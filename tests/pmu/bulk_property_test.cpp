@@ -430,7 +430,7 @@ TEST_P(BulkAdvance, LeavesTheStateThatRetiringEveryInstructionLeaves) {
 TEST_P(BulkAdvance, QuietInstructionsCountInAnyOrder) {
   const CpuModel model = find_cpu_model(GetParam()).value();
   u64 executions = 0, in_bulk = 0, interrupts = 0;
-  for (u64 seed = 0; seed < 24; ++seed) {
+  for (u64 seed = 0; seed < 48; ++seed) {
     QuietRace race(model, seed);
     for (int step = 0; step < 25; ++step) {
       race.step();

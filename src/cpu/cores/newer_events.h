@@ -34,6 +34,8 @@ inline constexpr std::array lion_cove_pipeline{
     fewer_than(1, row("UOPS_EXECUTED.STALLS", 0xB1, 0x01, sum(Q::uops_executed))),
     row("EXE_ACTIVITY.1_PORTS_UTIL", 0xA6, 0x02, sum(Q::cycles_executing_one)),
     row("EXE_ACTIVITY.2_PORTS_UTIL", 0xA6, 0x04, sum(Q::cycles_executing_two)),
+    row("EXE_ACTIVITY.2_3_PORTS_UTIL", 0xA6, 0x0C,
+        sum_of({Q::cycles_executing_two, Q::cycles_executing_three})),
     row("EXE_ACTIVITY.3_PORTS_UTIL", 0xA6, 0x08, sum(Q::cycles_executing_three)),
     row("EXE_ACTIVITY.4_PORTS_UTIL", 0xA6, 0x10, sum(Q::cycles_executing_more)),
     row("EXE_ACTIVITY.EXE_BOUND_0_PORTS", 0xA6, 0x80, sum(Q::cycles_executing_none_of_some)),
@@ -174,6 +176,7 @@ inline constexpr std::array gracemont_pipeline{
     row("UOPS_ISSUED.ANY", 0x0E, 0x00, sum(Q::uops_issued)),
     row("ICACHE.ACCESSES", 0x80, 0x03, sum_of({Q::l1i_hits, Q::l1i_misses})),
     row("LD_BLOCKS.ADDRESS_ALIAS", 0x03, 0x04, on(address_alias)),
+    row("MISC_RETIRED1.LFENCE", 0xE0, 0x02, on(load_fence)),
 };
 /// From Gracemont to Darkmont.
 inline constexpr std::array gracemont_bandwidth{
