@@ -97,12 +97,15 @@ void add_hybrid(Topology& machine, u32 p_cores, u32 threads, u32 e_cores) {
 using Place = std::tuple<u32, u32, u32>;
 Place core_of(const LogicalCpu& cpu) { return {cpu.package, cpu.die, cpu.core}; }
 
-/// Its models know whether there are other cores beside one.
-Topology with_neighbours(Topology machine) {
+/// Its models know whether there are other cores beside one, and what counters a thread has there.
+Topology with_surroundings(Topology machine) {
   const Place first = core_of(machine.cpus.front());
   const auto is_other = [&](const LogicalCpu& cpu) { return core_of(cpu) != first; };
-  const bool several = std::ranges::any_of(machine.cpus, is_other);
-  for (CpuModel& type : machine.types) type.has_neighbours = several;
+  const bool several = std::ranges::any_of(machine.cpus, is_other), smt = machine.has_smt();
+  for (CpuModel& type : machine.types) {
+    type.has_neighbours = several;
+    if (!smt && type.gp_counters_smt_off != 0) type.gp_counters = type.gp_counters_smt_off;
+  }
   return machine;
 }
 
@@ -175,7 +178,7 @@ class MachineText {
                               machine_.name, machine_.types[0].name, machine_.types[1].name)));
       make_hybrid(machine_.types);
     }
-    return with_neighbours(std::move(machine_));
+    return with_surroundings(std::move(machine_));
   }
 
  private:
@@ -234,6 +237,10 @@ std::vector<u32> Topology::online() const {
   return found;
 }
 
+bool Topology::has_smt() const {
+  return std::ranges::any_of(cpus, [](const LogicalCpu& cpu) { return cpu.thread != 0; });
+}
+
 u32 Topology::first_of_core(u32 cpu) const {
   const auto same = [&](const LogicalCpu& other) { return core_of(other) == core_of(cpus[cpu]); };
   return static_cast<u32>(std::ranges::find_if(cpus, same) - cpus.begin());
@@ -276,7 +283,7 @@ Result<Topology, Error> parse_machine(std::string_view text) {
     machine.types.resize(1);
     add_alike(machine, packages, cores, threads / cores);
   }
-  return with_neighbours(std::move(machine));
+  return with_surroundings(std::move(machine));
 }
 
 Result<Topology, Error> read_machine(std::string_view text, std::string name) {

@@ -32,6 +32,16 @@ TEST(ParseMachine, ThreadsOfACoreAreApartWhereAllCoresAreAlike) {
   EXPECT_FALSE(m.hybrid());
 }
 
+// Eight of a core, four and four with Hyper-Threading on: CPUID.0AH:EAX[15:8] of such parts.
+TEST(ParseMachine, ThreadsDivideTheCountersOfACoreWhereItHasOneSet) {
+  EXPECT_EQ(machine("skylake:2c4t").types[0].gp_counters, 0xFu);
+  EXPECT_EQ(machine("skylake:2c").types[0].gp_counters, 0xFFu);
+  EXPECT_EQ(machine("icelake:2c4t").types[0].gp_counters, 0xFFu);
+  EXPECT_EQ(machine("icelake:2c").types[0].gp_counters, 0xFFu);
+  EXPECT_EQ(machine("nehalem:2c").types[0].gp_counters, 0xFu);
+  EXPECT_EQ(find_cpu_model("skylake")->gp_counters, 0xFu);
+}
+
 TEST(ParseMachine, PackagesHaveTheirShareOfTheCores) {
   const Topology m = machine("sapphirerapids:2s4c8t");
   EXPECT_EQ(m.cpus[2], (LogicalCpu{.package = 1, .core = 0}));
@@ -97,6 +107,14 @@ TEST(ReadMachine, RefusalsNameTheLine) {
   EXPECT_THAT(refusal_of("cpu 0 model skylake\ncpu 2 model skylake\n"), HasSubstr("m:2: expected 'cpu 1'"));
   EXPECT_THAT(refusal_of("cpu 0 modle skylake"), HasSubstr("m:1: 'modle' is none of"));
   EXPECT_THAT(refusal_of("cpu 0 model"), HasSubstr("nothing stands behind 'model'"));
+TEST(ReadMachine, AThreadThatIsOfflineStillHasItsHalfOfTheCounters) {
+  const std::string_view text =
+      "cpu 0 model skylake\n"
+      "cpu 1 thread 1 model skylake offline\n";
+  EXPECT_EQ(read_machine(text, "m")->types[0].gp_counters, 0xFu);
+  EXPECT_EQ(read_machine("cpu 0 model skylake\n", "m")->types[0].gp_counters, 0xFFu);
+}
+
   EXPECT_THAT(refusal_of("cpu 0 core 1"), HasSubstr("CPU 0 has no model"));
   EXPECT_THAT(refusal_of("cpu x model skylake"), HasSubstr("cpu 'x' is no number below 256"));
   EXPECT_THAT(refusal_of("cpu 0 thread 2 model skylake"), HasSubstr("thread 2"));

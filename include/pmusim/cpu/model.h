@@ -265,7 +265,10 @@ struct CpuModel {
   u32 native_model_id = 0;  ///< CPUID.1AH:EAX[23:0]; 0: the leaf is all zero
 
   unsigned perfmon_version = 0;
-  u32 gp_counters = 0;     ///< bitmap
+  u32 gp_counters = 0;  ///< bitmap
+  /// The same with Hyper-Threading off, where the threads of a core divide its counters; 0: they have their
+  /// own.
+  u32 gp_counters_smt_off = 0;
   u32 fixed_counters = 0;  ///< bitmap, may be sparse
   unsigned counter_width = 48;
   u32 arch_events = 0;  ///< architectural events present, bit i = event i of CPUID.0AH:EBX (positive)

@@ -107,6 +107,8 @@ struct Topology {
   std::vector<LogicalCpu> cpus;
 
   bool hybrid() const { return types.size() > 1; }
+  /// Whether a core has two threads, online or not: so its firmware has started it.
+  bool has_smt() const;
   const CpuModel& model(u32 cpu) const { return types[cpus[cpu].type]; }
   /// CPUs of one kind of core, in increasing order.
   std::vector<u32> cpus_of(u32 type) const;

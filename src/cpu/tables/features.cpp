@@ -115,6 +115,7 @@ constexpr Feature intel_features[] = {
     feature<&M::native_model_id>("native_model_id", optional),
     feature<&M::perfmon_version>("perfmon_version", always),
     feature<&M::gp_counters>("gp_counters", always),
+    feature<&M::gp_counters_smt_off>("gp_counters_smt_off", optional),
     feature<&M::fixed_counters>("fixed_counters", optional),
     feature<&M::counter_width>("counter_width", always),
     feature<&M::arch_events>("arch_events", always),

@@ -18,6 +18,7 @@ native_model_id                     -             -               -             
 # counters
 perfmon_version                     3             3               3             4              4                   5
 gp_counters                       0x3           0x3             0x3           0xF            0xF                 0xF
+gp_counters_smt_off                 -             -               -             -              -                   -
 fixed_counters                    0x7           0x7             0x7           0x7            0x7                 0x7
 counter_width                      40            40              40            48             48                  48
 arch_events                      0x7F          0x7F            0x7F          0x7F           0x7F                0x7F

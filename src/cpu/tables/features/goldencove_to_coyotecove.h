@@ -18,6 +18,7 @@ native_model_id                         1               -              -        
 # counters
 perfmon_version                         5               5              5             5              5              6              5              6                   6                   6
 gp_counters                          0xFF            0xFF           0xFF          0xFF           0xFF          0x3FF          0x3FF          0x3FF                0xFF                0xFF
+gp_counters_smt_off                     -               -              -             -              -              -              -              -                   -                   -
 fixed_counters                        0xF             0xF            0xF           0xF            0xF            0xF            0xF            0xF                 0xF                 0xF
 counter_width                          48              48             48            48             48             48             48             48                  48                  48
 arch_events                          0xFF            0xFF           0xFF         0xDFF          0xDFF         0x1DFF         0x1DFF         0x1DFF              0x1DFF              0x1DFF

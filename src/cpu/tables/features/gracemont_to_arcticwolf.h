@@ -18,6 +18,7 @@ native_model_id                         1                   2                   
 # counters
 perfmon_version                         5                   5                   5                   6                   5                   6                   6                   6
 gp_counters                          0x3F                0xFF                0xFF                0xFF                0xFF                0xFF                0xFF                0xFF
+gp_counters_smt_off                     -                   -                   -                   -                   -                   -                   -                   -
 fixed_counters                        0x7                 0x7                 0x7                0x77                0x77                0x77                0x77                0x77
 counter_width                          48                  48                  48                  48                  48                  48                  48                  48
 arch_events                          0x7F                0x7F                0x7F              0x1F7F              0x1F7F              0x1F7F              0x1F7F              0x1F7F

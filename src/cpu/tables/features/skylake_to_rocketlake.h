@@ -18,6 +18,7 @@ native_model_id                         -             -             -           
 # counters
 perfmon_version                         4             4             4             4             5               5             5             5
 gp_counters                           0xF           0xF           0xF           0xF          0xFF            0xFF          0xFF          0xFF
+gp_counters_smt_off                  0xFF          0xFF          0xFF          0xFF             -               -             -             -
 fixed_counters                        0x7           0x7           0x7           0x7           0xF             0xF           0xF           0xF
 counter_width                          48            48            48            48            48              48            48            48
 arch_events                          0x7F          0x7F          0x7F          0x7F          0xFF            0xFF          0xFF          0xFF

@@ -18,6 +18,7 @@ native_model_id                     -         -         -          -          - 
 # counters
 perfmon_version                     1         2         2          3          3             3             3              3              3
 gp_counters                       0x3       0x3       0x3        0xF        0xF           0xF           0xF            0xF            0xF
+gp_counters_smt_off                 -         -         -          -          -          0xFF          0xFF           0xFF           0xFF
 fixed_counters                      -       0x7       0x7        0x7        0x7           0x7           0x7            0x7            0x7
 counter_width                      40        40        40         48         48            48            48             48             48
 # Nehalem does not count branch mispredicts (erratum), Westmere does not enumerate reference cycles
