@@ -47,7 +47,7 @@ u64 CounterFile::fingerprint(const Derived& derived) const {
 
 /// Whether what blocks add can be summed up at all under the present programming.
 bool CounterFile::sums_up() const {
-  return !derived_.counts_lbr_inserts && !derived_.single_steps &&
+  return !derived_.counts_lbr_inserts && !derived_.single_steps && derived_.of_core == 0 &&
          (derived_.logged_by_lbr & derived_.running) == 0 &&
          std::ranges::none_of(derived_.per_cycle,
                               [](const Running& r) { return r.edge || r.most_in_cycle != 0; });

@@ -45,6 +45,13 @@ bool CounterFile::carries(unsigned counter) {
   return upper != 0;
 }
 
+void CounterFile::count(const Running& running, u64 occurrences, Counted& counted) {
+  if (running.waits_for_cycle())
+    in_cycle_[running.counter] += static_cast<u32>(occurrences);
+  else
+    add(running.counter, occurrences, counted);
+}
+
 Counted CounterFile::retire(const Retirement& retirement) {
   Counted counted;
   if (retirement.tx != tx_) change_transaction(retirement.tx);
@@ -54,11 +61,7 @@ Counted CounterFile::retire(const Retirement& retirement) {
   for (const Running& running : derived_.retired) {
     if (!running.passes(retirement.cpl, in_tx)) continue;
     const u64 k = occurrences(running, retirement);
-    if (k == 0) continue;
-    if (running.waits_for_cycle())
-      in_cycle_[running.counter] += static_cast<u32>(k);
-    else
-      add(running.counter, k, counted);
+    if (k != 0) count(running, k, counted);
   }
   const bool metrics_count = retirement.cpl == Cpl::kernel ? derived_.metrics_kernel : derived_.metrics_user;
   if (metrics_count && metrics_.count(PerfMetrics::slots_in(retirement.quantities)))
@@ -87,7 +90,8 @@ Counted CounterFile::close_cycles(u64 cycle, Cpl cpl) {
   Counted counted;
   while (now_ != cycle && counted.overflowed == 0) {
     // The cycle that instructions retired in closes by itself: it has their occurrences and their privilege.
-    const bool alone = cycle_has_retired_ && (!derived_.per_cycle.empty() || cycle_cpl_ != cpl);
+    const bool compared = !derived_.per_cycle.empty() || !derived_.core_per_cycle.empty();
+    const bool alone = cycle_has_retired_ && (compared || cycle_cpl_ != cpl);
     close_span(alone || derived_.single_steps ? 1 : cycle - now_, cycle_has_retired_ ? cycle_cpl_ : cpl,
                counted);
   }
@@ -95,58 +99,66 @@ Counted CounterFile::close_cycles(u64 cycle, Cpl cpl) {
 }
 
 void CounterFile::close_span(u64 cycles, Cpl cpl, Counted& counted) {
-  for (const Running& running : derived_.clocked) cycles = cycles_to_wrap(running, cycles, cpl);
-  for (const Running& running : derived_.per_cycle) cycles = cycles_to_wrap(running, cycles, cpl);
-  const bool in_tx = tx_ == TxState::in_tx;
+  CycleSpan span = span_of(cycles, cpl);
+  for (const Running& running : derived_.clocked) span.end = now_ + cycles_to_wrap(running, span);
+  for (const Running& running : derived_.per_cycle) span.end = now_ + cycles_to_wrap(running, span);
+  if (derived_.of_core != 0) [[unlikely]]
+    span.end = now_ + core_cycles_to_wrap(span);
   for (const Running& running : derived_.clocked) {
-    const u64 passed = running.passes(cpl, in_tx) ? ticks(running, cycles) : 0;
+    const u64 passed = running.passes(cpl, span.in_tx) ? ticks(running, span.cycles()) : 0;
     if (passed != 0) add(running.counter, passed, counted);
   }
   for (const Running& running : derived_.per_cycle) {
-    const u64 added = increment(running, cycles, cpl);
+    const u64 added = increment(running, span);
     if (added != 0) add(running.counter, added, counted);
   }
-  for (const Running& running : derived_.per_cycle) {
-    const bool passes = running.passes(cpl, in_tx);
-    const u64 k = in_cycle_[running.counter] + (passes ? ticks(running, 1) : 0);
-    const bool satisfied = (passes || k != 0) && running.satisfied_by(k);
-    was_satisfied_ = (was_satisfied_ & ~bit(running.counter)) | u64{satisfied} << running.counter;
-    in_cycle_[running.counter] = 0;
-  }
-  now_ += cycles;
+  for (const Running& running : derived_.per_cycle) close_last_cycle(running, span);
+  if (derived_.of_core != 0) [[unlikely]]
+    close_span_of_core(span, counted);
+  now_ = span.end;
   cycle_has_retired_ = false;
 }
 
-/// What a per-cycle rule adds over `cycles` cycles that are all alike.
-u64 CounterFile::increment(const Running& running, u64 cycles, Cpl cpl) const {
-  const bool passes = running.passes(cpl, tx_ == TxState::in_tx);
-  const u64 k = in_cycle_[running.counter] + (passes ? ticks(running, 1) : 0);
+/// The last of cycles that a per-cycle rule has counted, which the next one is compared with.
+void CounterFile::close_last_cycle(const Running& running, const CycleSpan& span) {
+  const bool passes = running.passes(span.cpl, span.in_tx);
+  const u64 k = in_cycle_[running.counter] + (passes ? ticks(running, span.begin, 1) : 0);
+  const bool satisfied = (passes || k != 0) && running.satisfied_by(k);
+  was_satisfied_ = (was_satisfied_ & ~bit(running.counter)) | u64{satisfied} << running.counter;
+  in_cycle_[running.counter] = 0;
+}
+
+/// What a per-cycle rule adds over cycles that are all alike.
+u64 CounterFile::increment(const Running& running, const CycleSpan& span) const {
+  const bool passes = running.passes(span.cpl, span.in_tx);
+  const u64 k = in_cycle_[running.counter] + (passes ? ticks(running, span.begin, 1) : 0);
   if (!(passes || k != 0) || !running.satisfied_by(k)) return 0;
   if (running.most_in_cycle != 0) return std::min<u64>(k, running.most_in_cycle);
-  if (!running.edge) return cycles;
+  if (!running.edge) return span.cycles();
   return (was_satisfied_ & bit(running.counter)) == 0 ? 1 : 0;
 }
 
-/// `cycles`, or fewer if the counter wraps before.
-u64 CounterFile::cycles_to_wrap(const Running& running, u64 cycles, Cpl cpl) const {
+/// How many cycles of the span, all or fewer if the counter wraps before.
+u64 CounterFile::cycles_to_wrap(const Running& running, const CycleSpan& span) const {
   const u64 room = width_mask_ - counts_[running.counter];
   if (running.has_condition()) {
-    const u64 added = increment(running, cycles, cpl);
-    if (added <= room) return cycles;
+    const u64 added = increment(running, span);
+    if (added <= room) return span.cycles();
     return running.edge || running.most_in_cycle != 0 ? 1 : room + 1;
   }
-  if (!running.passes(cpl, tx_ == TxState::in_tx) || ticks(running, cycles) <= room) return cycles;
-  return cycles_for(running, room + 1);
+  if (!running.passes(span.cpl, span.in_tx) || ticks(running, span.begin, span.cycles()) <= room)
+    return span.cycles();
+  return cycles_for(running, span.begin, room + 1);
 }
 
-u64 CounterFile::ticks(const Running& running, u64 cycles) const {
+u64 CounterFile::ticks(const Running& running, u64 begin, u64 cycles) const {
   switch (running.source) {
     case Source::core_clock:
       return cycles * running.per_cycle;
     case Source::tsc:
-      return tsc_.ticks(now_ + cycles) - tsc_.ticks(now_);
+      return tsc_.ticks(begin + cycles) - tsc_.ticks(begin);
     case Source::bus_clock:
-      return bus_.ticks(now_ + cycles) - bus_.ticks(now_);
+      return bus_.ticks(begin + cycles) - bus_.ticks(begin);
     case Source::occurrences:
     case Source::lost_cycles:
       break;
@@ -155,9 +167,9 @@ u64 CounterFile::ticks(const Running& running, u64 cycles) const {
 }
 
 /// In how many cycles a clock will have ticked so often.
-u64 CounterFile::cycles_for(const Running& running, u64 wanted_ticks) const {
-  if (running.source == Source::tsc) return tsc_.cycle_of(tsc_.ticks(now_) + wanted_ticks) - now_;
-  if (running.source == Source::bus_clock) return bus_.cycle_of(bus_.ticks(now_) + wanted_ticks) - now_;
+u64 CounterFile::cycles_for(const Running& running, u64 begin, u64 wanted_ticks) const {
+  if (running.source == Source::tsc) return tsc_.cycle_of(tsc_.ticks(begin) + wanted_ticks) - begin;
+  if (running.source == Source::bus_clock) return bus_.cycle_of(bus_.ticks(begin) + wanted_ticks) - begin;
   return (wanted_ticks + running.per_cycle - 1) / running.per_cycle;
 }
 
@@ -254,6 +266,7 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
   running.kernel = (select & evtsel::OS) != 0 && counts_for_host(n);
   running.user = (select & evtsel::USR) != 0 && counts_for_host(n);
   running.only_in_tx = (select & evtsel::IN_TX) != 0;
+  running.of_core = shares_core_ && model_->anythread && (select & evtsel::ANY) != 0;
   running.only_slow_fetches = model_->pebs.frontend && (select & evtsel::EVENT) == front_end::retired_event &&
                               front_end::selects_latency(filters_.front_end);
   return with_event(running, event(n));
@@ -324,6 +337,7 @@ CounterFile::Running CounterFile::decode_fixed(unsigned m) const {
   running.counter = static_cast<u8>(first_fixed + m);
   running.kernel = (nibble & msr::fixed_ctrl::OS) != 0;
   running.user = (nibble & msr::fixed_ctrl::USR) != 0;
+  running.of_core = shares_core_ && model_->anythread && (nibble & msr::fixed_ctrl::ANY) != 0;
   return with_event(running, find_fixed_event(*model_, m));
 }
 
@@ -335,7 +349,8 @@ const CounterFile::Running& CounterFile::decoded_gp(unsigned n) {
 
 const CounterFile::Running& CounterFile::decoded_fixed(unsigned m) {
   Decoded& decoded = decoded_[first_fixed + m];
-  const u64 control = fixed_ctrl_ >> (4 * m) & (msr::fixed_ctrl::OS | msr::fixed_ctrl::USR);
+  using namespace msr::fixed_ctrl;
+  const u64 control = fixed_ctrl_ >> (4 * m) & (OS | USR | ANY);
   if (decoded.control != control) decoded = {control, decode_fixed(m)};
   return decoded.running;
 }
@@ -345,11 +360,12 @@ void CounterFile::Derived::start(const Running& counter) {
   if (!counter.kernel && !counter.user) return;
   const bool counts_at_retirement =
       counter.source == Source::occurrences || counter.source == Source::lost_cycles;
+  if (counter.of_core) of_core |= bit(counter.counter);
   if (counts_at_retirement) retired.push_back(counter);
   if (counter.waits_for_cycle())
-    per_cycle.push_back(counter);
+    (counter.of_core ? core_per_cycle : per_cycle).push_back(counter);
   else if (!counts_at_retirement)
-    clocked.push_back(counter);
+    (counter.of_core ? core_clocked : clocked).push_back(counter);
 }
 
 void CounterFile::Derived::add_gp(CounterFile& file, u64 allowed) {
@@ -394,9 +410,8 @@ void CounterFile::Derived::add_fixed(CounterFile& file, u64 allowed) {
 void CounterFile::Derived::recompute(CounterFile& file) {
   const CpuModel& model = *file.model_;
   static_cast<DerivedMasks&>(*this) = {};
-  retired.clear();
-  clocked.clear();
-  per_cycle.clear();
+  for (RunningList* const list : {&retired, &clocked, &per_cycle, &core_clocked, &core_per_cycle})
+    list->clear();
   const bool frozen = (file.status_ & msr::status::CTR_FRZ) != 0;
   const u64 allowed = frozen ? 0 : model.has_global_control() ? file.global_ctrl_ : model.counters();
   merged = file.merged_pairs(allowed & model.counters());
@@ -405,9 +420,12 @@ void CounterFile::Derived::recompute(CounterFile& file) {
   if ((file.hwcr_ & msr::amd::hwcr::IRPERF_EN) != 0) count_instructions();
   for (const unsigned counter : set_bits(model.has_arch_pebs() ? model.pebs.counters : 0))
     if ((file.cfg_c_[counter] & pebs::cfg_c::ENABLE) != 0) sampling |= bit(counter);
-  single_steps = std::any_of(per_cycle.begin(), per_cycle.end(), [](const Running& r) {
+  const auto ticks_unevenly = [](const Running& r) {
     return r.source == Source::tsc || r.source == Source::bus_clock;
-  });
+  };
+  single_steps =
+      std::ranges::any_of(per_cycle, ticks_unevenly) || std::ranges::any_of(core_per_cycle, ticks_unevenly);
+  sees_cycles = !clocked.empty() || !per_cycle.empty() || !core_clocked.empty() || !core_per_cycle.empty();
   counts_lbr_inserts = std::any_of(retired.begin(), retired.end(), [](const Running& r) {
     return r.rule.all.has(Signal::lbr_insert) || r.rule.any.has(Signal::lbr_insert);
   });

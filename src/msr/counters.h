@@ -36,6 +36,14 @@ struct Counted {
   }
 };
 
+/// Cycles of one thread in which its privilege and transaction state are the same.
+struct CycleSpan {
+  u64 begin = 0, end = 0;
+  Cpl cpl = Cpl::user;
+  bool in_tx = false;
+  u64 cycles() const { return end - begin; }
+};
+
 /// Registers of other units that narrow down what an event counts.
 struct EventFilters {
   std::array<u64, 4> off_core{};  ///< OFFCORE_RSP_0 and 1, or OMR_0 to 3
@@ -60,6 +68,9 @@ struct EventFilters {
 /// retirement; clocks (core cycles, TSC, slots) run while time passes. With CMASK, INV, EQ or EDGE set, both
 /// are summed up within a cycle, and the condition is applied when the cycle closes: cycles between
 /// retirements have no occurrences, and INV counts them.
+///
+/// A counter with ANY counts for both threads of its core. The other thread's occurrences and cycles come
+/// from there, each filtered by its own privilege; of cycles that both threads have it counts one.
 class CounterFile {
  public:
   explicit CounterFile(const CpuModel& model);
@@ -69,7 +80,7 @@ class CounterFile {
   /// until `now()` is `cycle`.
   Counted pass_time(u64 cycle, Cpl cpl) {
     if (cycle == now_) return {};
-    if (!derived_.clocked.empty() || !derived_.per_cycle.empty()) return close_cycles(cycle, cpl);
+    if (derived_.sees_cycles) return close_cycles(cycle, cpl);
     now_ = cycle;
     cycle_has_retired_ = false;
     return {};
@@ -81,6 +92,18 @@ class CounterFile {
   /// Counts `signal` alone, which became true of an instruction after retire() had counted it.
   Counted count_late(Signal signal, const Retirement& retirement);
   u64 now() const { return now_; }
+
+  /// Whether there is another thread on the core: without, ANY makes no difference.
+  void share_core(bool shared);
+  /// Running counters that count for both threads.
+  u64 of_core() const { return derived_.of_core; }
+  /// What they count of an instruction that the other thread retires.
+  Counted retire_of_sibling(const Retirement& retirement);
+  /// And of its cycles. Takes those away from the span that have been counted: all, or those up to the first
+  /// in which a counter wraps.
+  Counted pass_time_of_sibling(CycleSpan& span);
+  /// The cycles now() to `cycle` - 1 as pass_time() closes them: first the one that is open.
+  std::array<CycleSpan, 2> cycles_until(u64 cycle, Cpl cpl) const;
 
   /// Stands for everything that decides what an instruction adds to the counters: a fingerprint of the
   /// enabled ones with their events, conditions and filters. It returns with the programming.
@@ -215,6 +238,7 @@ class CounterFile {
     bool only_slow_loads = false;    // load latency above the threshold
     bool only_of_some = false;       // quantities of instructions with the signals of the rule alone
     bool only_slow_fetches = false;  // FRONTEND_RETIRED: as many slots lost to fetch as its filter says
+    bool of_core = false;            // for both threads
     friend bool operator==(const Running&, const Running&) = default;
 
     bool has_condition() const { return cmask != 0 || equal || edge || most_in_cycle != 0; }
@@ -259,9 +283,11 @@ class CounterFile {
     u64 programming = 0;
     u64 running = 0, interrupting = 0, adaptive = 0, logged_by_lbr = 0, checkpointed = 0, sampling = 0;
     u64 merged = 0;  // counters whose upper bits are in the next one
+    u64 of_core = 0;
     bool metrics_kernel = false, metrics_user = false;
     bool counts_lbr_inserts = false;
     bool single_steps = false;  // a per-cycle rule on a clock that does not tick evenly
+    bool sees_cycles = false;   // of the lists below one but the first is not empty
     friend bool operator==(const DerivedMasks&, const DerivedMasks&) = default;
   };
   /// What the registers come to, kept ready.
@@ -269,6 +295,8 @@ class CounterFile {
     RunningList retired;    // counts at retirement
     RunningList clocked;    // counts as time passes
     RunningList per_cycle;  // counts when a cycle closes; its occurrences are in `retired` too
+    // the same two of counters for both threads
+    RunningList core_clocked, core_per_cycle;
     friend bool operator==(const Derived&, const Derived&) = default;
 
     void recompute(CounterFile& file);  // in place: the lists are long
@@ -302,10 +330,24 @@ class CounterFile {
 
   Counted close_cycles(u64 cycle, Cpl cpl);
   void close_span(u64 cycles, Cpl cpl, Counted& counted);
-  u64 cycles_to_wrap(const Running& running, u64 cycles, Cpl cpl) const;
-  u64 increment(const Running& running, u64 cycles, Cpl cpl) const;
-  u64 ticks(const Running& running, u64 cycles) const;
-  u64 cycles_for(const Running& running, u64 wanted_ticks) const;
+  void close_span_of_core(const CycleSpan& span, Counted& counted);
+  void close_last_cycle(const Running& running, const CycleSpan& span);
+  CycleSpan uncounted(const Running& running, const CycleSpan& span) const;
+  u64 cycles_to_wrap(const Running& running, const CycleSpan& span) const;
+  u64 core_cycles_to_wrap(CycleSpan span) const;
+  u64 increment(const Running& running, const CycleSpan& span) const;
+  u64 ticks(const Running& running, u64 begin, u64 cycles) const;
+  u64 cycles_for(const Running& running, u64 begin, u64 wanted_ticks) const;
+  // from now() on, outside of transactions or in the one that is open
+  CycleSpan span_of(u64 cycles, Cpl cpl) const { return {now_, now_ + cycles, cpl, tx_ == TxState::in_tx}; }
+  u64 increment(const Running& running, u64 cycles, Cpl cpl) const {
+    return increment(running, span_of(cycles, cpl));
+  }
+  u64 ticks(const Running& running, u64 cycles) const { return ticks(running, now_, cycles); }
+  u64 cycles_for(const Running& running, u64 wanted_ticks) const {
+    return cycles_for(running, now_, wanted_ticks);
+  }
+  void count(const Running& running, u64 occurrences, Counted& counted);
   u64 occurrences(const Running& running, const Retirement& r) const {
     if (running.source == Source::lost_cycles && running.has_condition()) return lost_cycles(running, r);
     const u32 k = running.raw_occurrences(r);
@@ -340,6 +382,10 @@ class CounterFile {
   u64 was_satisfied_ = 0;                      // counters whose condition held in the cycle before
   bool cycle_has_retired_ = false;
   Cpl cycle_cpl_ = Cpl::kernel;
+
+  // the core
+  bool shares_core_ = false;
+  std::array<u64, counter_slots> counted_until_{};  // cycles before it, of counters for both threads
 
   // transactions
   TxState tx_ = TxState::none;

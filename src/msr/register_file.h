@@ -15,6 +15,7 @@ struct Written {
   Fault fault = Fault::gp;
   /// Other units may have derived something from the register: time for them to do it again.
   bool steers = false;
+  bool of_core = false;  ///< the other thread of the core has the register, too
 };
 
 /// The registers that units have on a model, behind their addresses. It holds no state: that is in the units,
@@ -73,6 +74,7 @@ class RegisterFile : public RegisterList {
       if (access != nullptr && access->write != nullptr && access->is_present(unit, port.number)) {
         written.fault = access->write(unit, {port.number, cycle}, value);
         written.steers = written.fault == Fault::none && !port.is_data;
+        written.of_core = port.of_core;
         if constexpr (requires { unit.derive(); })
           if (written.steers) unit.derive();
       }
@@ -95,7 +97,7 @@ class RegisterFile : public RegisterList {
     std::variant<Access<Units>...> access;
     u64 accepted = 0, kept = 0;  // bits that do not fault, and those of them that are not dropped
     u16 number = 0;
-    bool is_data = false;
+    bool is_data = false, of_core = false;
   };
   struct Entry {
     Register description;
@@ -135,6 +137,7 @@ Row<Unit> with_original(Row<Unit> alias, const Row<Unit>& original) {
     alias.takes = original.takes;
   }
   if (alias.present_if.empty()) alias.present_if = original.present_if;
+  alias.of_core = original.of_core;
   alias.is_data = original.is_data;
   return alias;
 }
@@ -225,7 +228,8 @@ typename RegisterFile<Units...>::Entry RegisterFile<Units...>::entry_of(const Cp
                    .accepted = writable | ignored,
                    .kept = ~ignored,
                    .number = static_cast<u16>(n),
-                   .is_data = row.is_data}};
+                   .is_data = row.is_data,
+                   .of_core = row.of_core != nullptr && row.of_core(model)}};
 }
 
 }  // namespace pmusim

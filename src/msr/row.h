@@ -36,6 +36,9 @@ struct At {
   u64 cycle = 0;   ///< absolute core cycle
 };
 
+/// For `Row::of_core`: filters of events and branches were the core's before they were the thread's.
+inline bool are_filters_of_core(const CpuModel& model) { return model.smt_shared_filters; }
+
 /// All bits if a condition holds, otherwise none: for `Field::on`.
 constexpr u64 all_if(bool holds) { return holds ? ~u64{0} : 0; }
 
@@ -69,6 +72,8 @@ struct Row {
   Fault (*write)(Unit&, At, u64 value) = nullptr;  ///< null: read-only, every write faults
   /// What `write` and `present` demand, as sentences: there if these can say no.
   std::string_view takes{}, present_if{};
+  /// Whether the threads of a core have one together: a write of either is one of both. Null: never.
+  bool (*of_core)(const CpuModel&) = nullptr;
   /// Nothing is derived from this register: a write need not be followed by `derive()`.
   bool is_data = false;
 };

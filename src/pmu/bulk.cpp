@@ -20,8 +20,8 @@ BlockSums Sequencer::totals(std::span<const Retirement> execution, u64 since) co
 
 /// Something is under way that any instruction can meet, or an observer wants every event.
 bool Sequencer::acts_between_blocks() const {
-  return observer_ || retirement_observer_ || pmi_on_its_way() || pebs_.busy() || ibs_.is_active() ||
-         branch_sampling_.is_recording() || keeps_last_branch();
+  return observer_ || retirement_observer_ || is_watched() || pmi_on_its_way() || pebs_.busy() ||
+         ibs_.is_active() || branch_sampling_.is_recording() || keeps_last_branch();
 }
 
 u64 Sequencer::headroom(const BlockSums& block, u64 at_most) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "pmu/sequencer.h"
+#include "pmusim/cpu/setup.h"
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim {
@@ -14,12 +15,29 @@ Machine::Machine(const std::vector<CpuModel>& models) : memory_(std::make_shared
   cpus_.reserve(models.size());
   for (const CpuModel& model : models) cpus_.push_back(Pmu(model, memory_, cpus()));
 }
-Machine::Machine(const Machine& other) : memory_(std::make_shared<Memory>(*other.memory_)) {
+Machine::Machine(const Topology& topology) : memory_(std::make_shared<Memory>()) {
+  cpus_.reserve(topology.cpus.size());
+  for (u32 n = 0; n < topology.cpus.size(); ++n) {
+    first_of_core_.push_back(topology.first_of_core(n));
+    const u32 alike = topology.cpus_of(topology.cpus[n].type).front();
+    cpus_.push_back(alike == n ? Pmu(topology.model(n), memory_, n) : Pmu(cpus_[alike], memory_, n));
+  }
+  pair_threads();
+}
+Machine::Machine(const Machine& other)
+    : memory_(std::make_shared<Memory>(*other.memory_)), first_of_core_(other.first_of_core_) {
   cpus_.reserve(other.cpus_.size());
   for (const Pmu& cpu : other.cpus_) cpus_.push_back(Pmu(cpu, memory_, cpu.number()));
+  pair_threads();
+}
+void Machine::pair_threads() {
+  for (unsigned n = 0; n < first_of_core_.size(); ++n)
+    if (const unsigned first = first_of_core_[n]; first != n)
+      cpus_[n].sequencer_->pair_with(*cpus_[first].sequencer_);
 }
 Machine& Machine::operator=(const Machine& other) {
-  if (memory_ == nullptr || cpus() != other.cpus()) return *this = Machine(other);
+  const bool alike = memory_ != nullptr && cpus() == other.cpus() && first_of_core_ == other.first_of_core_;
+  if (!alike) return *this = Machine(other);
   *memory_ = *other.memory_;
   for (unsigned n = 0; n < cpus(); ++n) cpus_[n].assign_all_but_memory(other.cpus_[n]);
   return *this;

@@ -34,8 +34,10 @@ Pmu& Pmu::operator=(Pmu&& other) noexcept {
     memory_ = std::move(other.memory_);
   else if (memory_ != other.memory_)
     *memory_ = std::move(*other.memory_);
+  Sequencer* const sibling = sequencer_ != nullptr ? sequencer_->sibling() : nullptr;
   sequencer_ = std::move(other.sequencer_);
   sequencer_->connect(*memory_, number());
+  if (sibling != nullptr && sibling != sequencer_.get()) sequencer_->pair_with(*sibling);
   return *this;
 }
 Pmu::~Pmu() = default;

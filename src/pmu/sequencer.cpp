@@ -37,8 +37,9 @@ Sequencer::Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<cons
 // the boundary before it, whose handler may take time of its own. Then the instruction retires, and its
 // vector and other extended registers change. Counters count it; the LBR takes its branch, with the events
 // logged up to and including it, and its own overflow cannot freeze it any more; IBS looks whether it tagged
-// it; overflows reload, set status, arm PEBS and ask for PMIs; last, the assists that have waited for such an
-// instruction write their record, for which microcode may take time.
+// it; overflows reload, set status, arm PEBS and ask for PMIs; counters of the core's other thread that count
+// for both have their turn; last, the assists that have waited for such an instruction write their record,
+// for which microcode may take time.
 void Sequencer::retire(const Retirement& r) {
   pass_time(r.cycle, r.cpl);
   if (pmi_due() && is_drained_for(r)) deliver_pmi(frame_before(r));
@@ -54,6 +55,8 @@ void Sequencer::retire(const Retirement& r) {
   }
   if (ibs_.is_active()) follow_ibs(r, counted);
   apply_overflows(counted.overflowed);
+  if (is_watched()) [[unlikely]]
+    sibling_->see_retirement(r);
   u64 assist_cycles = 0;
   if (pebs_.busy()) {
     const u64 served = pebs_.due(counted.occurred | occurred_while_waiting_, r, counters_);
@@ -94,6 +97,8 @@ void Sequencer::set_extended_state(const ExtendedState* state) {
 }
 
 void Sequencer::pass_time(u64 cycle, Cpl cpl) {
+  if (is_watched()) [[unlikely]]
+    return pass_time_on_core(cycle, cpl);
   while (counters_.now() < cycle) {
     const Counted counted = counters_.pass_time(cycle, cpl);
     occurred_while_waiting_ |= counted.occurred;
@@ -162,7 +167,7 @@ u64 Sequencer::overflow(u64 counters, const Retirement& at) {
   return wrapped;
 }
 
-void Sequencer::apply_overflows(u64 overflowed) {
+void Sequencer::apply_overflows(u64 overflowed, u64 cycle) {
   if (overflowed == 0) return;
   const u64 precise = overflowed & pebs_.enabled(counters_);
   const AcrUnit::Reloads reloads = acr_.reloads(overflowed, counters_);
@@ -170,14 +175,14 @@ void Sequencer::apply_overflows(u64 overflowed) {
   const u64 already_set = model_->policies.pmi_repeat == 0 ? counters_.status() : 0;
   const u64 asking = overflowed & ~precise & ~already_set & counters_.interrupting();
   const u64 interrupting = asking & ~branch_sampling_.hold(asking);
-  if (observer_) tell_overflows(overflowed, with_status, precise, interrupting);
+  if (observer_) tell_overflows(overflowed, {with_status, precise, interrupting}, cycle);
 
   for (const AcrUnit::Reload& reload : reloads.values)
-    reload_counter(reload.counter, reload.value, observed::ReloadCause::acr);
+    reload_counter(reload.counter, reload.value, observed::ReloadCause::acr, cycle);
   acr_.count(reloads);
   counters_.set_status(with_status);
-  if (precise != 0) arm_assists(precise);
-  if (interrupting != 0) request_pmi(model_->policies.pmi_skid_cycles, observed::PmiCause::overflow);
+  if (precise != 0) arm_assists(precise, cycle);
+  if (interrupting != 0) request_pmi(model_->policies.pmi_skid_cycles, observed::PmiCause::overflow, cycle);
 }
 
 u64 Sequencer::assist_cycles(u32 record_bytes) const {
@@ -202,7 +207,7 @@ u64 Sequencer::write_pebs_record(const Retirement& r, u64 served) {
   observer_.notify(&Observer::on_pebs_record,
                    {now(), served, r.ip, assist.outcome, assist.address, assist.bytes});
   for (const Assist::Reload& reload : assist.reloads)
-    reload_counter(reload.counter, reload.value, observed::ReloadCause::pebs);
+    reload_counter(reload.counter, reload.value, observed::ReloadCause::pebs, now());
   counters_.clear_status(assist.clear_status);
   const u64 taken = assist_cycles(assist.bytes);
   if (assist.raise_status == 0) return taken;
@@ -212,26 +217,26 @@ u64 Sequencer::write_pebs_record(const Retirement& r, u64 served) {
   return taken;
 }
 
-void Sequencer::reload_counter(unsigned counter, u64 value, observed::ReloadCause cause) {
+void Sequencer::reload_counter(unsigned counter, u64 value, observed::ReloadCause cause, u64 cycle) {
   counters_.set_value(counter, value);
-  observer_.notify(&Observer::on_reload, {now(), counter, value, cause});
+  observer_.notify(&Observer::on_reload, {cycle, counter, value, cause});
 }
 
-void Sequencer::arm_assists(u64 overflowed) {
-  for (const unsigned counter : set_bits(pebs_.arm(overflowed, counters_, now())))
-    observer_.notify(&Observer::on_assist_armed, {now(), counter});
+void Sequencer::arm_assists(u64 overflowed, u64 cycle) {
+  for (const unsigned counter : set_bits(pebs_.arm(overflowed, counters_, cycle)))
+    observer_.notify(&Observer::on_assist_armed, {cycle, counter});
 }
 
 // Freezing acts when a PMI is asked for, not when it is delivered (SDM vol. 3, freeze on PMI).
-void Sequencer::request_pmi(u32 skid_cycles, observed::PmiCause cause) {
-  const observed::PmiFate fate = pmi_.request(now(), skid_cycles, pmi_masked(), model_->policies);
-  observer_.notify(&Observer::on_pmi_request, {now(), cause, fate, pmi_.due_cycle()});
+void Sequencer::request_pmi(u32 skid_cycles, observed::PmiCause cause, u64 cycle) {
+  const observed::PmiFate fate = pmi_.request(cycle, skid_cycles, pmi_masked(), model_->policies);
+  observer_.notify(&Observer::on_pmi_request, {cycle, cause, fate, pmi_.due_cycle()});
   const u64 debugctl = control_.debugctl();
-  if ((debugctl & msr::debugctl::FREEZE_LBRS_ON_PMI) != 0) freeze_lbr();
-  if ((debugctl & msr::debugctl::FREEZE_PERFMON_ON_PMI) != 0) freeze_counters();
+  if ((debugctl & msr::debugctl::FREEZE_LBRS_ON_PMI) != 0) freeze_lbr(cycle);
+  if ((debugctl & msr::debugctl::FREEZE_PERFMON_ON_PMI) != 0) freeze_counters(cycle);
 }
 
-void Sequencer::freeze_lbr() {
+void Sequencer::freeze_lbr(u64 cycle) {
   const bool streamlined = model_->freeze == FreezeStyle::streamlined;
   const bool ran = streamlined ? (counters_.status() & msr::status::LBR_FRZ) == 0
                                : (control_.debugctl() & msr::debugctl::LBR) != 0;
@@ -240,10 +245,10 @@ void Sequencer::freeze_lbr() {
     counters_.set_status(msr::status::LBR_FRZ);
   else
     control_.clear_debugctl(msr::debugctl::LBR);
-  observer_.notify(&Observer::on_freeze, {now(), observed::FrozenUnit::lbr});
+  observer_.notify(&Observer::on_freeze, {cycle, observed::FrozenUnit::lbr});
 }
 
-void Sequencer::freeze_counters() {
+void Sequencer::freeze_counters(u64 cycle) {
   const bool streamlined = model_->freeze == FreezeStyle::streamlined;
   const bool ran =
       streamlined ? (counters_.status() & msr::status::CTR_FRZ) == 0 : counters_.global_ctrl() != 0;
@@ -252,7 +257,7 @@ void Sequencer::freeze_counters() {
     counters_.set_status(msr::status::CTR_FRZ);
   else
     counters_.clear_global_ctrl();
-  observer_.notify(&Observer::on_freeze, {now(), observed::FrozenUnit::counters});
+  observer_.notify(&Observer::on_freeze, {cycle, observed::FrozenUnit::counters});
 }
 
 // A fixed vector waits for RFLAGS.IF. An SMI goes to system management code, which is not modelled, and what
@@ -334,6 +339,7 @@ void Sequencer::reset() {
   static_cast<void>(fresh.counters_.pass_time(now(), Cpl::kernel));
   fresh.handler_ = handler_;
   *this = std::move(fresh);
+  connect(*memory_, number_);
 }
 
 void Sequencer::warm_reset() {
@@ -360,13 +366,18 @@ FaultOr<u64> Sequencer::rdmsr(u32 address) {
   return value;
 }
 
-Fault Sequencer::wrmsr(u32 address, u64 value) {
+Written Sequencer::write_register(u32 address, u64 value) {
   const Written written = registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_,
                                             xsave_, ibs_, branch_sampling_);
-  if (written.steers) {
-    derive();
-    if (branch_sampling_.take_release()) request_pmi(0, observed::PmiCause::overflow);
-  }
+  if (!written.steers) return written;
+  derive();
+  if (branch_sampling_.take_release()) request_pmi(0, observed::PmiCause::overflow);
+  return written;
+}
+
+Fault Sequencer::wrmsr(u32 address, u64 value) {
+  const Written written = write_register(address, value);
+  if (written.of_core && sibling_) sibling_->write_register(address, value);
   if (pebs_.held() != 0 && written.fault == Fault::none) tell_load(address);
   if (written.fault == Fault::none) {
     observer_.notify(&Observer::on_register_write, {now(), address, value});
@@ -475,14 +486,14 @@ void Sequencer::note_fault(observed::AccessFault fault) {
   observer_.notify(&Observer::on_access_fault, fault);
 }
 
-void Sequencer::tell_overflows(u64 overflowed, u64 with_status, u64 precise, u64 interrupting) const {
+void Sequencer::tell_overflows(u64 overflowed, const OverflowKinds& kinds, u64 cycle) const {
   const auto among = [](unsigned counter, u64 counters) { return (counters & bit(counter)) != 0; };
   for (const unsigned counter : set_bits(overflowed))
-    observer_.notify(&Observer::on_overflow, {.cycle = now(),
+    observer_.notify(&Observer::on_overflow, {.cycle = cycle,
                                               .counter = counter,
-                                              .sets_status = among(counter, with_status),
-                                              .asks_for_pmi = among(counter, interrupting),
-                                              .writes_record = among(counter, precise)});
+                                              .sets_status = among(counter, kinds.with_status),
+                                              .asks_for_pmi = among(counter, kinds.interrupting),
+                                              .writes_record = among(counter, kinds.precise)});
 }
 
 }  // namespace pmusim

@@ -16,6 +16,7 @@
 #include "pmu/attached.h"
 #include "pmu/block_sums.h"
 #include "pmu/pmi_line.h"
+#include "pmu/sibling_link.h"
 #include "pmusim/pmu/observer.h"
 #include "pmusim/pmu/pmu.h"
 #include "xsave/xsave_unit.h"
@@ -31,7 +32,7 @@ using PmuRegisters = RegisterFile<CounterFile, LbrStack, ControlRegisters, PebsU
 /// software is said where Pmu declares them.
 ///
 /// Memory is no part of it: it is connected to one that other CPUs may share. A copy is connected to the same
-/// one until connect() says otherwise.
+/// one until connect() says otherwise. Neither is the other thread of its core, which a copy has none of.
 class Sequencer {
  public:
   /// CPU `number` at a memory.
@@ -41,7 +42,11 @@ class Sequencer {
   void connect(Memory& memory, unsigned number) {
     memory_ = &memory;
     number_ = number;
+    counters_.share_core(static_cast<bool>(sibling_));
   }
+  /// Makes the two the threads of one core.
+  void pair_with(Sequencer& other);
+  Sequencer* sibling() const { return sibling_.get(); }
 
   void retire(const Retirement& retirement);
   void wait_until(u64 cycle, const InterruptFrame& frame);
@@ -117,6 +122,11 @@ class Sequencer {
   Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<const PmuRegisters> registers,
             Memory& memory, unsigned number);
   void pass_time(u64 cycle, Cpl cpl);
+  void pass_time_on_core(u64 cycle, Cpl cpl);
+  void see_cycles(CycleSpan span);
+  void see_retirement(const Retirement& retirement);
+  /// The other thread counts what this one does.
+  bool is_watched() const { return sibling_ && sibling_->counters_.of_core() != 0; }
   bool deliver_pmi(const InterruptFrame& frame);
   bool take_interrupt(InterruptFrame frame, PmiLine& line, u64 entry);
   bool pmi_due() const {
@@ -138,15 +148,17 @@ class Sequencer {
   void follow_ibs(const Retirement& retirement, Counted& counted);
   void store_branch(const Retirement& retirement);
   void sample_branch(const Retirement& retirement);
-  void apply_overflows(u64 overflowed);
+  void apply_overflows(u64 overflowed) { apply_overflows(overflowed, now()); }
+  void apply_overflows(u64 overflowed, u64 cycle);
   u64 write_pebs_record(const Retirement& retirement, u64 served);
   u64 assist_cycles(u32 record_bytes) const;
   bool is_drained_for(const Retirement& next) const;
-  void reload_counter(unsigned counter, u64 value, observed::ReloadCause cause);
-  void arm_assists(u64 overflowed);
-  void request_pmi(u32 skid_cycles, observed::PmiCause cause);
-  void freeze_lbr();
-  void freeze_counters();
+  void reload_counter(unsigned counter, u64 value, observed::ReloadCause cause, u64 cycle);
+  void arm_assists(u64 overflowed, u64 cycle);
+  void request_pmi(u32 skid_cycles, observed::PmiCause cause) { request_pmi(skid_cycles, cause, now()); }
+  void request_pmi(u32 skid_cycles, observed::PmiCause cause, u64 cycle);
+  void freeze_lbr(u64 cycle);
+  void freeze_counters(u64 cycle);
   bool pmi_on_its_way() const {
     return handler_ != nullptr &&
            ((pmi_.pending() && !pmi_masked()) || (ibs_interrupt_.pending() && !ibs_masked()));
@@ -158,9 +170,13 @@ class Sequencer {
   Fault write_xapic(u32 number, std::span<const std::byte> in);
   EventFilters event_filters() const;
   void derive();
+  Written write_register(u32 address, u64 value);
   void tell_load(u32 address);
   void note_fault(observed::AccessFault fault);
-  void tell_overflows(u64 overflowed, u64 with_status, u64 precise, u64 interrupting) const;
+  struct OverflowKinds {
+    u64 with_status, precise, interrupting;
+  };
+  void tell_overflows(u64 overflowed, const OverflowKinds& kinds, u64 cycle) const;
 
   std::shared_ptr<const CpuModel> model_;
   std::shared_ptr<const PmuRegisters> registers_;
@@ -185,6 +201,7 @@ class Sequencer {
   observed::AccessFault last_fault_{.fault = Fault::none};
   Attached<Observer> observer_;
   Attached<RetirementObserver> retirement_observer_;
+  SiblingLink<Sequencer> sibling_;
 };
 
 }  // namespace pmusim

@@ -8,10 +8,12 @@ namespace pmusim {
 void CounterFile::add_to(StateHash& hash) const {
   const auto& [model, width_mask, modifier_mask, tsc, bus, now, counts, selects, cfg_c, fixed_ctrl,
                global_ctrl, status, hwcr, metrics, filters, decoded, derived, in_cycle, was_satisfied,
-               cycle_has_retired, cycle_cpl, tx, checkpoint, checkpoint_status] = *this;
+               cycle_has_retired, cycle_cpl, shares_core, counted_until, tx, checkpoint, checkpoint_status] =
+      *this;
   hash.add(now, counts, selects, cfg_c, fixed_ctrl, global_ctrl, status, metrics, filters);
   hash.add(in_cycle, was_satisfied, cycle_has_retired, cycle_cpl, tx, checkpoint, checkpoint_status);
   if (hwcr != 0) hash.add(hwcr);
+  for (const unsigned counter : set_bits(derived.of_core)) hash.add(counted_until[counter]);
 }
 
 void ControlRegisters::add_to(StateHash& hash) const {
@@ -64,8 +66,8 @@ void XsaveUnit::add_to(StateHash& hash) const {
 void Sequencer::add_to(StateHash& hash) const {
   const auto& [model, registers, counters, control, lbr, pebs, acr, xsave, ibs, branch_sampling, pmi,
                ibs_interrupt, memory, number, user_rdpmc, occurred_while_waiting, last_registers,
-               registers_known, extended_known, handler, handling, last_fault, observer,
-               retirement_observer] = *this;
+               registers_known, extended_known, handler, handling, last_fault, observer, retirement_observer,
+               sibling] = *this;
   hash.add(counters, control, lbr, pebs, acr, xsave, ibs, branch_sampling, pmi, ibs_interrupt, number);
   hash.add(user_rdpmc, occurred_while_waiting, registers_known, extended_known, handling);
   if (registers_known) hash.add(last_registers.gpr, last_registers.rip, last_registers.rflags);

@@ -281,9 +281,11 @@ struct CpuModel {
   SelectLayout select = SelectLayout::modifiers;
   bool pmi_masks_lvtpc = true;  ///< delivery of a PMI sets the mask of LVTPC
   bool has_pdcm = true;
-  bool has_x2apic = true;         ///< the local APIC is in MSRs; without, its LVTPC is in memory at FEE00340
-  bool has_ibpb = true;           ///< SPEC_CTRL and PRED_CMD: CPUID.7:EDX[26]
-  bool anythread = false;         ///< EVTSEL.ANY and FIXED_CTR_CTRL ANY bits usable
+  bool has_x2apic = true;  ///< the local APIC is in MSRs; without, its LVTPC is in memory at FEE00340
+  bool has_ibpb = true;    ///< SPEC_CTRL and PRED_CMD: CPUID.7:EDX[26]
+  bool anythread = false;  ///< EVTSEL.ANY and FIXED_CTR_CTRL ANY bits usable
+  /// The threads of a core have one OFFCORE_RSP, LBR_SELECT and PEBS_LD_LAT_THRESHOLD together.
+  bool smt_shared_filters = false;
   bool rtm = false, hle = false;  ///< TSX
   bool arch_perfmon_ext = false;  ///< CPUID leaf 23H
   u32 perfmon_ext_ebx = 0;        ///< CPUID.23H.0:EBX: 0 UMASK2, 1 EQ, 2 RDPMC_USR_DISABLE

@@ -35,6 +35,7 @@ class RetirementObserver;
 class BlockRuns;
 class Sequencer;
 struct BlockSums;
+struct Topology;
 
 /// What CR4.PCE lets code outside of ring 0 do.
 enum class UserRdpmc : u8 { forbidden, allowed };
@@ -60,7 +61,8 @@ class BlockTotals {
 /// that is moved takes its observers with it.
 ///
 /// One that is constructed has memory of its own; those of a Machine share the machine's. A copy of one of
-/// those has its own again, and what is assigned to one of them writes to the memory that all of them see.
+/// those has its own again and no other thread on its core, and what is assigned to one of them writes to the
+/// memory that all of them see.
 class Pmu final : public Bus {
  public:
   explicit Pmu(CpuModel model);
@@ -89,7 +91,8 @@ class Pmu final : public Bus {
   /// anything observable can happen: a counter wraps (which is when ACR reloads, PEBS arms and a PMI is asked
   /// for). 0 while a PMI is on its way or a PEBS assist waits for its instruction, for blocks whose branches
   /// go to the branch trace store, and where the totals do not hold: under another programming, for counters
-  /// whose CMASK, INV, EQ or EDGE sums up occurrences within a cycle. 0 while an observer is attached.
+  /// whose CMASK, INV, EQ or EDGE sums up occurrences within a cycle. 0 while an observer is attached, and
+  /// while the other thread of the core counts with ANY.
   u64 headroom(const BlockTotals& block, u64 at_most = ~u64{0}) const;
   /// Executes the block `at_most` times, or headroom() times if that is less, and returns how often: the same
   /// as retire() with every instruction of every execution. `registers`: after the last of them, null if not
@@ -266,6 +269,11 @@ class Machine {
   explicit Machine(const CpuModel& model, unsigned cpus = 1);
   /// A CPU of each model, in their order: a hybrid part has several of two models.
   explicit Machine(const std::vector<CpuModel>& models);
+  /// The CPUs of a machine that is described. The two threads of a core count for each other where a counter
+  /// has ANY (where the model has that), and share the filters that its generation has once for a core. What
+  /// they do comes in the order of its cycles, which are the core's, as far as ANY is to be exact: an
+  /// overflow that the other thread brings about is of that one's cycle.
+  explicit Machine(const Topology& topology);
   Machine(const Machine& other);
   Machine& operator=(const Machine& other);
   Machine(Machine&& other) noexcept;  ///< what has been moved from can be assigned to, and nothing else
@@ -291,8 +299,11 @@ class Machine {
   u64 state_hash() const;
 
  private:
+  void pair_threads();
+
   std::shared_ptr<Memory> memory_;
-  std::vector<Pmu> cpus_;  // at *memory_
+  std::vector<Pmu> cpus_;                // at *memory_
+  std::vector<unsigned> first_of_core_;  // by CPU; empty: each is a core
 };
 
 }  // namespace pmusim

@@ -127,6 +127,7 @@ constexpr Feature intel_features[] = {
     feature<&M::perf_capabilities>("perf_capabilities", optional),
     feature<&M::freeze>("freeze", always, freezes),
     flag<&M::anythread>("anythread"),
+    flag<&M::smt_shared_filters>("smt_shared_filters"),
     flag<&M::rtm>("rtm"),
     flag<&M::hle>("hle"),
     flag<&M::arch_perfmon_ext>("arch_perfmon_ext"),

@@ -30,6 +30,7 @@ package_view.arch_events            -             -               -             
 perf_capabilities              0x10C2        0x12C2          0x12C1        0x33C6         0x33C7             0x174C7
 freeze                         legacy        legacy          legacy   streamlined    streamlined         streamlined
 anythread                         yes           yes             yes           yes              -                   -
+smt_shared_filters                  -             -               -             -              -                   -
 rtm                                 -             -               -             -              -                   -
 hle                                 -             -               -             -              -                   -
 arch_perfmon_ext                    -             -               -             -              -                   -

@@ -31,6 +31,7 @@ package_view.arch_events             0x7F               -              -        
 perf_capabilities                  0xF4FF          0xF4FF         0xF4FF       0x275FF        0x2F5FF        0x2F6FF        0x2F5FF        0x2BFFF             0xABFFF             0x2BFFF
 freeze                        streamlined     streamlined    streamlined   streamlined    streamlined    streamlined    streamlined    streamlined         streamlined         streamlined
 anythread                               -               -              -             -              -              -              -              -                   -                   -
+smt_shared_filters                      -               -              -             -              -              -              -              -                   -                   -
 rtm                                     -             yes            yes             -            yes              -              -              -                 yes                   -
 hle                                     -             yes            yes             -            yes              -              -              -                 yes                   -
 arch_perfmon_ext                        -               -              -           yes            yes            yes            yes            yes                 yes                 yes

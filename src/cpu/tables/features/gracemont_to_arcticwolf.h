@@ -31,6 +31,7 @@ package_view.arch_events                -                   -                   
 perf_capabilities                 0x174FF             0x275FF             0x275FF             0x276FF             0x275FF             0x23FFF             0x23FFF             0x23FFF
 freeze                        streamlined         streamlined         streamlined         streamlined         streamlined         streamlined         streamlined         streamlined
 anythread                               -                   -                   -                   -                   -                   -                   -                   -
+smt_shared_filters                      -                   -                   -                   -                   -                   -                   -                   -
 rtm                                     -                   -                   -                   -                   -                   -                   -                   -
 hle                                     -                   -                   -                   -                   -                   -                   -                   -
 arch_perfmon_ext                        -                 yes                 yes                 yes                 yes                 yes                 yes                 yes

@@ -30,6 +30,7 @@ package_view.arch_events                -             -             -           
 perf_capabilities                  0x33C5        0x33C5        0x33C5        0x33C5        0xF4C5          0xF4C5        0xF4C5        0xF4C5
 freeze                        streamlined   streamlined   streamlined   streamlined   streamlined     streamlined   streamlined   streamlined
 anythread                             yes           yes           yes           yes             -               -             -             -
+smt_shared_filters                      -             -             -             -             -               -             -             -
 rtm                                   yes             -           yes           yes             -             yes             -             -
 hle                                   yes             -           yes           yes             -             yes             -             -
 arch_perfmon_ext                        -             -             -             -             -               -             -             -

@@ -31,6 +31,7 @@ package_view.arch_events            -         -         -          -          - 
 perf_capabilities                   -    0x10C2    0x10C2     0x11C3     0x11C3        0x31C3        0x31C3         0x32C4         0x32C4
 freeze                         legacy    legacy    legacy     legacy     legacy        legacy        legacy         legacy         legacy
 anythread                           -         -         -        yes        yes           yes           yes            yes            yes
+smt_shared_filters                  -         -         -        yes        yes             -             -              -              -
 rtm                                 -         -         -          -          -             -             -            yes            yes
 hle                                 -         -         -          -          -             -             -            yes            yes
 arch_perfmon_ext                    -         -         -          -          -             -             -              -              -
