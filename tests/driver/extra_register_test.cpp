@@ -114,16 +114,33 @@ TEST(ExtraRegister, SiblingThreadsOfLaterCoresHaveTheirOwn) {
   EXPECT_EQ(data_of(event).extra_register, msr::OFFCORE_RSP_0);
 }
 
+perf::Attr sampling_branches(u64 branches) {
+  perf::Attr attr = Rig::raw(0xC4, 1000);
+  attr.sample_type = perf::sample::BRANCH_STACK;
+  attr.branch_sample_type = branches | perf::branch::USER;
+  return attr;
+}
+
 TEST(BranchFilter, TwoEventsWithDifferentFiltersTakeTurns) {
   Rig rig(skylake());
-  perf::Attr any = Rig::raw(0xC4, 1000);
-  any.sample_type = perf::sample::BRANCH_STACK;
-  any.branch_sample_type = perf::branch::ANY | perf::branch::USER;
-  perf::Attr calls = any;
-  calls.branch_sample_type = perf::branch::ANY_CALL | perf::branch::USER;
+  const perf::Attr any = sampling_branches(perf::branch::ANY);
   ASSERT_TRUE(rig.schedule(rig.opened(any)));
   EXPECT_TRUE(rig.schedule(rig.opened(any)));
-  EXPECT_FALSE(rig.schedule(rig.opened(calls)));
+  EXPECT_FALSE(rig.schedule(rig.opened(sampling_branches(perf::branch::ANY_CALL))));
+}
+
+TEST(BranchFilter, SiblingThreadsOfNehalemShareIt) {
+  TwoThreads threads(nehalem);
+  perf::Event& event = threads.a.opened(sampling_branches(perf::branch::ANY));
+  ASSERT_TRUE(threads.a.schedule(event));
+  EXPECT_FALSE(threads.b.schedule(threads.b.opened(sampling_branches(perf::branch::ANY_CALL))));
+  EXPECT_TRUE(threads.b.schedule(threads.b.opened(sampling_branches(perf::branch::ANY))));
+}
+
+TEST(BranchFilter, SiblingThreadsOfLaterCoresHaveTheirOwn) {
+  TwoThreads threads(skylake);
+  ASSERT_TRUE(threads.a.schedule(threads.a.opened(sampling_branches(perf::branch::ANY))));
+  EXPECT_TRUE(threads.b.schedule(threads.b.opened(sampling_branches(perf::branch::ANY_CALL))));
 }
 
 TEST(FrontendRegister, IsOneForAllItsEvents) {

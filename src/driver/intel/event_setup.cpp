@@ -310,8 +310,8 @@ Result<Done, KernelError> IntelDriver::check_group(Event& event) {
         collect(*sibling);
   }
   collect(event);
-  SharedRegisters idle_core, idle_thread;
-  if (fits && schedule(group, 0, {idle_core, idle_thread}, ScheduleMode::dry_run)) return Done{};
+  SharedRegisters idle;
+  if (fits && schedule(group, 0, idle, ScheduleMode::dry_run)) return Done{};
   return refuse_event(EINVAL, group.size() == 1
                                   ? "config: no counter of this CPU can count the event"
                                   : fmt::format("group_fd: the group's {} events do not fit on the "

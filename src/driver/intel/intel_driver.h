@@ -77,11 +77,6 @@ class IntelDriver final : public CoreDriver, private PebsHost {
   };
   using Placements = std::vector<Placement>;
   enum class ScheduleMode : u8 { commit, dry_run };
-  /// Registers that events share: those of the core, and the branch filter, which each thread has.
-  struct Claims {
-    SharedRegisters& core;
-    SharedRegisters& thread;
-  };
 
   // opening events (event_setup.cpp)
   Result<Done, KernelError> set_config(perf::Event& event);
@@ -98,19 +93,20 @@ class IntelDriver final : public CoreDriver, private PebsHost {
   Result<Done, KernelError> fix_address_by_branches(perf::Event& event) const;
 
   // scheduling (placement.cpp)
-  bool schedule(Placements& events, std::size_t first_new, Claims claims, ScheduleMode mode);
+  bool schedule(Placements& events, std::size_t first_new, SharedRegisters& shared, ScheduleMode mode);
   bool assign(Placements& events, ScheduleMode mode) const;
   bool keep_counters(Placements& events) const;
-  void find_constraint(Placement& placement, Claims claims, ScheduleMode mode);
-  bool claim_extra_register(Placement& placement, u64& config, SharedRegisters& core, ScheduleMode mode);
-  bool claim_branch_filter(Placement& placement, SharedRegisters& thread);
-  void put_constraint(Placement& placement, Claims claims);
+  void find_constraint(Placement& placement, SharedRegisters& shared, ScheduleMode mode);
+  bool claim_extra_register(Placement& placement, u64& config, SharedRegisters& shared, ScheduleMode mode);
+  bool claim_branch_filter(Placement& placement, SharedRegisters& shared);
+  void put_constraint(Placement& placement, SharedRegisters& shared);
   /// Hyper-threading is on and the core has the erratum.
   bool shares_counters() const;
   void publish_counter_use(const Placements& events);
   u64 usable_beside_sibling(u64 counters, bool exclusive) const;
   bool has_room(const Placements& events, const perf::Event& next) const;
-  Claims claims();
+  /// Registers that events share, on early cores with those of the other thread.
+  SharedRegisters& shared_registers();
   EventTraits traits_of(const perf::Event& event, u64 config) const;
 
   // counting (counting.cpp)
@@ -189,8 +185,7 @@ class IntelDriver final : public CoreDriver, private PebsHost {
   unsigned open_traces_ = 0, open_stacks_ = 0;  // events that claim BTS and LBR, which exclude each other
   perf::SampleSink* sink_ = nullptr;
 
-  CoreResources own_core_;
-  SharedRegisters filter_;
+  SharedRegisters own_registers_;
   Placements placements_;
   std::size_t new_placements_ = 0;     // at the end of `placements_`, not yet programmed
   std::size_t transaction_start_ = 0;  // first placement of the open transaction

@@ -60,14 +60,14 @@ bool IntelDriver::has_room(const Placements& events, const Event& next) const {
 
 /// Takes the event's extra register, or one that can stand in for it; `config` follows, since the selector
 /// names the register. False: all are in use with other values.
-bool IntelDriver::claim_extra_register(Placement& placement, u64& config, SharedRegisters& core,
+bool IntelDriver::claim_extra_register(Placement& placement, u64& config, SharedRegisters& shared,
                                        ScheduleMode mode) {
   Event& event = *placement.event;
   const ExtraRegisterRow* own = find_extra_register(traits_->extra_registers, config);
   if (own == nullptr || placement.extra_register != 0) return true;
   const auto take = [&](const ExtraRegisterRow& row) {
     if ((data_of(event).extra_config & ~row.valid) != 0 ||
-        !core.acquire(row.address, data_of(event).extra_config))
+        !shared.acquire(row.address, data_of(event).extra_config))
       return false;
     placement.extra_register = row.address;
     config = (config & ~selector) | row.event;
@@ -84,17 +84,17 @@ bool IntelDriver::claim_extra_register(Placement& placement, u64& config, Shared
   });
 }
 
-IntelDriver::Claims IntelDriver::claims() {
-  const bool shared = options_.core != nullptr && traits_->shares_extra_registers;
-  return {shared ? options_.core->registers : own_core_.registers, filter_};
+SharedRegisters& IntelDriver::shared_registers() {
+  const bool are_the_cores = options_.core != nullptr && traits_->shares_extra_registers;
+  return are_the_cores ? options_.core->registers : own_registers_;
 }
 
 bool IntelDriver::shares_counters() const { return options_.core != nullptr && traits_->exclusive_counters; }
 
 /// Two filters cannot be in force at once: events with different ones take turns.
-bool IntelDriver::claim_branch_filter(Placement& placement, SharedRegisters& thread) {
+bool IntelDriver::claim_branch_filter(Placement& placement, SharedRegisters& shared) {
   if (!LbrDriver::uses_lbr(*placement.event) || placement.has_filter) return true;
-  placement.has_filter = thread.acquire(msr::LBR_SELECT, data_of(*placement.event).branch_config);
+  placement.has_filter = shared.acquire(msr::LBR_SELECT, data_of(*placement.event).branch_config);
   return placement.has_filter;
 }
 
@@ -108,7 +108,7 @@ u64 IntelDriver::usable_beside_sibling(u64 counters, bool exclusive) const {
   return counters;
 }
 
-void IntelDriver::find_constraint(Placement& placement, Claims claims, ScheduleMode mode) {
+void IntelDriver::find_constraint(Placement& placement, SharedRegisters& shared, ScheduleMode mode) {
   if (placement.constraint_known && !placement.constraint_dynamic) return;
   Event& event = *placement.event;
   u64 config = data_of(event).config;
@@ -117,8 +117,7 @@ void IntelDriver::find_constraint(Placement& placement, Claims claims, ScheduleM
     placement.constraint = {.counters = pseudo & data_of(event).dynamic_constraint};
     return;
   }
-  if (!claim_extra_register(placement, config, claims.core, mode) ||
-      !claim_branch_filter(placement, claims.thread)) {
+  if (!claim_extra_register(placement, config, shared, mode) || !claim_branch_filter(placement, shared)) {
     placement.constraint = {};
     return;
   }
@@ -140,9 +139,9 @@ void IntelDriver::find_constraint(Placement& placement, Claims claims, ScheduleM
   }
 }
 
-void IntelDriver::put_constraint(Placement& placement, Claims claims) {
-  if (placement.extra_register != 0) claims.core.release(std::exchange(placement.extra_register, 0));
-  if (std::exchange(placement.has_filter, false)) claims.thread.release(msr::LBR_SELECT);
+void IntelDriver::put_constraint(Placement& placement, SharedRegisters& shared) {
+  if (placement.extra_register != 0) shared.release(std::exchange(placement.extra_register, 0));
+  if (std::exchange(placement.has_filter, false)) shared.release(msr::LBR_SELECT);
   placement.constraint_known = placement.constraint_dynamic = false;
   if (std::exchange(placement.exclusive, false)) --options_.core->exclusive_events;
 }
@@ -175,10 +174,11 @@ bool IntelDriver::assign(Placements& events, ScheduleMode mode) const {
   return true;
 }
 
-bool IntelDriver::schedule(Placements& events, std::size_t first_new, Claims claims, ScheduleMode mode) {
-  for (Placement& p : events) find_constraint(p, claims, mode);
+bool IntelDriver::schedule(Placements& events, std::size_t first_new, SharedRegisters& shared,
+                           ScheduleMode mode) {
+  for (Placement& p : events) find_constraint(p, shared, mode);
   if (!assign(events, mode)) {
-    for (std::size_t i = first_new; i < events.size(); ++i) put_constraint(events[i], claims);
+    for (std::size_t i = first_new; i < events.size(); ++i) put_constraint(events[i], shared);
     return false;
   }
   for (Placement& p : events) p.counter = p.next_counter;
@@ -201,7 +201,7 @@ void IntelDriver::begin() {
 }
 
 bool IntelDriver::commit() {
-  if (!schedule(placements_, transaction_start_, claims(), ScheduleMode::commit)) return false;
+  if (!schedule(placements_, transaction_start_, shared_registers(), ScheduleMode::commit)) return false;
   in_transaction_ = false;
   return true;
 }
@@ -221,7 +221,8 @@ void IntelDriver::cancel() {
 bool IntelDriver::add(Event& event) {
   if (!has_room(placements_, event)) return false;
   placements_.push_back({.event = &event});
-  if (!in_transaction_ && !schedule(placements_, placements_.size() - 1, claims(), ScheduleMode::commit)) {
+  if (!in_transaction_ &&
+      !schedule(placements_, placements_.size() - 1, shared_registers(), ScheduleMode::commit)) {
     placements_.pop_back();
     return false;
   }
@@ -242,7 +243,7 @@ void IntelDriver::remove(Event& event) {
   leave_counter(event);
   pebs_.remove(event);
   lbr_.remove(event);
-  put_constraint(*it, claims());
+  put_constraint(*it, shared_registers());
   placements_.erase(it);
   if (shares_counters()) publish_counter_use(placements_);
 }
