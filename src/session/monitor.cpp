@@ -21,11 +21,8 @@ std::vector<CpuModel> core_models(const SessionOptions& options) {
   return options.machine ? options.machine->types : std::vector{options.model};
 }
 
-std::vector<CpuModel> cpu_models(const SessionOptions& options) {
-  if (!options.machine) return {options.model};
-  std::vector<CpuModel> models;
-  for (u32 n = 0; n < options.machine->cpus.size(); ++n) models.push_back(options.machine->model(n));
-  return models;
+Machine hardware(const SessionOptions& options) {
+  return options.machine ? Machine(*options.machine) : Machine(options.model);
 }
 
 constexpr u64 ns_per_second = 1'000'000'000;
@@ -110,11 +107,12 @@ Monitor::Monitor(const SessionOptions& options, const trace::ProgramView& progra
       throttles_(options.throttling == perf::Throttling::on),
       cgroups_(options.cgroups),
       types_(core_models(options)),
-      machine_(cpu_models(options)),
+      machine_(hardware(options)),
       clock_(clock_of(options.model.core)) {
   for (unsigned n = 0; n < machine_.cpus(); ++n) {
     type_of_.push_back(options.machine ? options.machine->cpus[n].type : 0);
-    cpus_.push_back(std::make_unique<MonitoredCpu>(machine_.cpu(n), options, program, sight));
+    const SharedByDrivers shared = options.machine ? shared_by(n, *options.machine) : SharedByDrivers{};
+    cpus_.push_back(std::make_unique<MonitoredCpu>(machine_.cpu(n), options, program, sight, shared));
     if (options.machine) cpus_.back()->expect_halts();
   }
   running_ = cpus_.front().get();
@@ -129,6 +127,16 @@ Monitor::Monitor(const SessionOptions& options, const trace::ProgramView& progra
 }
 
 Monitor::~Monitor() = default;
+
+/// A core whose firmware has started one thread has no sibling to take care of.
+SharedByDrivers Monitor::shared_by(u32 cpu, const Topology& machine) {
+  const LogicalCpu& here = machine.cpus[cpu];
+  SharedByDrivers shared{.task_stacks = &stacks_[here.type]};
+  if (!machine.has_smt()) return shared;
+  shared.core = &threads_[machine.first_of_core(cpu)];
+  shared.thread = here.thread;
+  return shared;
+}
 
 /// By CPU; null where the CPU is of the other kind.
 std::vector<perf::PmuDriver*> Monitor::drivers_of(u32 type) const {

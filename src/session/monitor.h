@@ -105,6 +105,7 @@ class Monitor {
   Result<Done, KernelError> check_pmu_event(u32 type, const perf::Attr& attr) const;
   KernelError kernels_word(const KernelError& refusal, perf::Attr attr, perf::Event* leader,
                            CountedTasks counted);
+  SharedByDrivers shared_by(u32 cpu, const Topology& machine);
   std::vector<perf::PmuDriver*> drivers_of(u32 type) const;
   void register_sampling_pmus();
   void pause();
@@ -121,7 +122,9 @@ class Monitor {
   std::vector<CgroupTasks> cgroups_;
   std::vector<CpuModel> types_;
   Machine machine_;
-  std::vector<u32> type_of_;  // by CPU
+  std::vector<u32> type_of_;                      // by CPU
+  std::map<u32, driver::TaskStacks> stacks_;      // by type
+  std::map<u32, driver::CoreResources> threads_;  // of cores with two, by the first CPU
   std::vector<std::unique_ptr<MonitoredCpu>> cpus_;
   perf::TscToNs clock_;
   std::unique_ptr<perf::PerfCore> perf_;

@@ -12,9 +12,12 @@ namespace pmusim {
 
 namespace {
 
-driver::DriverOptions driver_options(const SessionOptions& options) {
+driver::DriverOptions driver_options(const SessionOptions& options, const SharedByDrivers& shared) {
   driver::DriverOptions driver = options.driver;
   driver.kernel = options.kernel;
+  if (shared.task_stacks != nullptr) driver.lbr.task_stacks = shared.task_stacks;
+  if (shared.core != nullptr) driver.core = shared.core;
+  driver.thread = std::max(driver.thread, shared.thread);
   if (const auto ops = events::find_sampling_pmu(options.model, "ibs_op")) driver.ibs_op_type = ops->type;
   return driver;
 }
@@ -22,14 +25,14 @@ driver::DriverOptions driver_options(const SessionOptions& options) {
 }  // namespace
 
 MonitoredCpu::MonitoredCpu(Pmu& pmu, const SessionOptions& options, const trace::ProgramView& program,
-                           Sight sight)
+                           Sight sight, const SharedByDrivers& shared)
     : program_(program),
       pmu_(pmu),
-      driver_(driver::create_driver(pmu_, driver_options(options).for_cpu(pmu.number()))),
+      driver_(driver::create_driver(pmu_, driver_options(options, shared).for_cpu(pmu.number()))),
       sight_(sight),
       sampling_takes_time_(sampling_takes_time(pmu.model().policies)),
       shifts_time_(sampling_takes_time_) {
-  add_sampling_pmus(driver_options(options));
+  add_sampling_pmus(driver_options(options, shared));
 }
 
 MonitoredCpu::~MonitoredCpu() = default;

@@ -21,6 +21,13 @@ inline const Registers* last_registers(const trace::BlockRun& run) {
   return run.registers.empty() ? nullptr : &run.registers.back();
 }
 
+/// What the driver of a CPU has in common with others.
+struct SharedByDrivers {
+  driver::TaskStacks* task_stacks = nullptr;  ///< of CPUs of one kind; null: there is one CPU
+  driver::CoreResources* core = nullptr;      ///< of the two threads of a core
+  unsigned thread = 0;                        ///< which of them this is
+};
+
 /// What of a core that samples the program a monitor gets.
 enum class Sight : u8 {
   all,      ///< everything; what depends on time is not known between windows
@@ -33,7 +40,7 @@ class MonitoredCpu final : private PmiHandler, private perf::Target {
  public:
   /// `pmu` and `program` must outlive it.
   MonitoredCpu(Pmu& pmu, const SessionOptions& options, const trace::ProgramView& program,
-               Sight sight = Sight::all);
+               Sight sight = Sight::all, const SharedByDrivers& shared = {});
   ~MonitoredCpu() override;
   MonitoredCpu(const MonitoredCpu&) = delete;
   MonitoredCpu& operator=(const MonitoredCpu&) = delete;

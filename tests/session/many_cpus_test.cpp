@@ -32,8 +32,10 @@ Session open(const char* machine, u64 seed = 1, Schedule schedule = Schedule::sp
 const std::string counted =
     "cycles,instructions,branches,branch-misses,ref-cycles,context-switches,cpu-migrations";
 
-StatReport count(Session session, std::optional<std::vector<u32>> cpus, const std::string& list = counted) {
+StatReport count(Session session, std::optional<std::vector<u32>> cpus, const std::string& list = counted,
+                 Fitting fitting = Fitting::replay_again) {
   StatOptions options{.events = *events::parse_events(list, session.model())};
+  options.fitting = fitting;
   options.cpus = std::move(cpus);
   return *stat(session, options);
 }
@@ -65,6 +67,43 @@ TEST(ManyCpus, CountsOfCpusAreThoseOfTheProgram) {
       EXPECT_EQ(sums, values(by_task.events)) << machine;
       EXPECT_EQ(by_task.events[1].value(), by_task.instructions);
     }
+}
+
+TEST(ManyCpus, AnyCountsBothThreadsOfACore) {
+  const std::string list =
+      "cpu/event=0xc0/u,cpu/event=0xc0,any/u,cpu/event=0x3c/u,cpu/event=0x3c,any/u,context-switches";
+  for (const Schedule schedule : {Schedule::spread, Schedule::rotate})
+    for (const char* machine : {"skylake:1c2t", "nehalem:2c4t"}) {
+      const Topology topology = *parse_machine(machine);
+      const StatReport report = count(open(machine, 3, schedule), topology.online(), list);
+      const auto value_of = [&](u32 cpu, std::size_t event) {
+        return report.cpus[cpu].events[event].counted;
+      };
+      u64 all = 0;
+      for (const u32 cpu : topology.online()) {
+        const u32 first = topology.first_of_core(cpu);
+        for (const std::size_t plain : {0u, 2u}) {
+          u64 of_core = 0;
+          for (const u32 other : topology.online())
+            if (topology.first_of_core(other) == first) of_core += value_of(other, plain);
+          EXPECT_EQ(value_of(cpu, plain + 1), of_core) << machine << " CPU " << cpu << " event " << plain;
+        }
+        all += value_of(cpu, 0);
+      }
+      EXPECT_EQ(all, report.instructions);
+    }
+}
+
+TEST(ManyCpus, ThreadsOfACoreKeepMemoryEventsOffEachOthersCounters) {
+  // While such an event is on, a thread has half of its counters, and the third one waits.
+  const std::string list = "r81d0:u,r82d0:u,r00c4:u";
+  for (const char* machine : {"haswell:1c2t", "haswell:2c", "skylake:1c2t"}) {
+    const StatReport report = count(open(machine, 3), std::vector<u32>{0, 1}, list, Fitting::multiplex);
+    bool shared = false;
+    for (const CpuTotals& cpu : report.cpus)
+      for (const EventTotal& event : cpu.events) shared = shared || event.running_ns < event.enabled_ns;
+    EXPECT_EQ(shared, std::string_view(machine) == "haswell:1c2t") << machine;
+  }
 }
 
 TEST(ManyCpus, TimeOnEveryCpuIsThatOfTheRun) {
