@@ -605,6 +605,8 @@ TEST_F(WithoutHyperThreading, Scenario23AllEightCountAllTheTime) {
   for (const auto& words : after_eight_ms()) EXPECT_THAT(words, ElementsAre(0, 8 * ms, 8 * ms));
 }
 
+constexpr u64 kernel_entry = 0xFFFF'FFFF'8100'0000;
+
 TEST_F(ManyCpus, Scenario26SystemCallsCountInTheRingWhereTheyExecute) {
   Attr in_kernel = instructions(), in_both = instructions(), far = instructions();
   in_kernel.exclude_user = 1;
@@ -614,35 +616,13 @@ TEST_F(ManyCpus, Scenario26SystemCallsCountInTheRingWhereTheyExecute) {
   Event &user = s.open(instructions(), A, -1), &kernel = s.open(in_kernel, A, -1),
         &both = s.open(in_both, A, -1), &far_branches = s.open(far, A, -1),
         &switches = s.open(software(SoftwareId::context_switches), A, -1);
-  const auto cross = [&](u32 cpu, BranchKind kind, Cpl before, Cpl after) {
-    s.pmu(cpu).retire({.ip = 0x401000,
-                       .next_ip = 0x402000,
-                       .cycle = s.pmu(cpu).now() + 1,
-                       .signals = SignalSet{Signal::instruction} | branch_signals(kind) |
-                                  outcome_signals(kind, {.taken = true}),
-                       .length = 2,
-                       .branch = kind,
-                       .taken = true,
-                       .cpl = before,
-                       .cpl_after = after});
-  };
-  const auto execute = [&](u32 cpu, unsigned n, Cpl cpl) {
-    for (; n != 0; --n)
-      s.pmu(cpu).retire({.ip = 0x401000,
-                         .next_ip = 0x401004,
-                         .cycle = s.pmu(cpu).now() + 1,
-                         .signals = {Signal::instruction},
-                         .length = 4,
-                         .cpl = cpl,
-                         .cpl_after = cpl});
-  };
   for (const u32 cpu : {0u, 1u}) {
     s.switch_to(cpu, A);
     for (unsigned n = 0; n < 500; ++n) {
-      execute(cpu, 49, Cpl::user);
-      cross(cpu, BranchKind::syscall, Cpl::user, Cpl::kernel);
-      execute(cpu, 199, Cpl::kernel);
-      cross(cpu, BranchKind::sysret, Cpl::kernel, Cpl::user);
+      s.instructions(cpu, 49);
+      s.branch(cpu, 0x401000, kernel_entry, BranchKind::syscall, Cpl::user, Cpl::kernel);
+      s.kernel_instructions(cpu, kernel_entry, 199);
+      s.branch(cpu, kernel_entry, 0x401002, BranchKind::sysret, Cpl::kernel, Cpl::user);
     }
     EXPECT_EQ(s.read(switches)[0], cpu);  // none but the move
     s.switch_to(cpu, 0, Reason::preempted);
@@ -652,6 +632,136 @@ TEST_F(ManyCpus, Scenario26SystemCallsCountInTheRingWhereTheyExecute) {
   EXPECT_EQ(s.read(both)[0], 250'000u);
   EXPECT_EQ(s.read(far_branches)[0], 2'000u);
 }
+
+/// A jump and a system call of a program, a jump of the kernel and its return, as code.
+struct SystemCallCode : perf::Target {
+  static constexpr u64 jump = 0x401000, call = 0x402000, back = call + 2;
+  static constexpr u64 kernel_jump = kernel_entry + 0x10, kernel_return = kernel_entry + 0x100;
+  std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override {
+    const auto code = [](auto... each) { return std::vector{std::byte{static_cast<u8>(each)}...}; };
+    std::vector<std::byte> found;
+    if (address == jump || address == kernel_jump) found = code(0xE9, 0, 0, 0, 0);
+    if (address == call) found = code(0x0F, 0x05);
+    if (address == kernel_return) found = code(0x48, 0x0F, 0x07);
+    found.resize(std::min(bytes, found.size()));
+    return found;
+  }
+};
+
+using Branches = std::vector<std::pair<u64, u64>>;
+
+/// The branch stack of a sample behind a system call, the newest first, without slots that are empty.
+Branches branches_around_a_system_call(const char* model, perf::Kernel kernel, u64 privileges) {
+  using Code = SystemCallCode;
+  const Code code;
+  SeveralCpus s({*find_cpu_model(model)}, {.limits = {.kernel = kernel}});
+  s.core().cpu(0).set_target(code);
+  s.core().task_started(A, A, "a");
+  Attr attr = sampling(10, perf::sample::BRANCH_STACK);
+  attr.branch_sample_type = perf::branch::ANY | privileges;
+  perf::RingBuffer& ring = s.map(s.open(attr, A, -1));
+  s.switch_to(0, A);
+  s.branch(0, Code::jump, Code::call, BranchKind::direct_jump);
+  s.branch(0, Code::call, kernel_entry, BranchKind::syscall, Cpl::user, Cpl::kernel);
+  s.branch(0, Code::kernel_jump, Code::kernel_return, BranchKind::direct_jump, Cpl::kernel, Cpl::kernel);
+  s.branch(0, Code::kernel_return, Code::back, BranchKind::sysret, Cpl::kernel, Cpl::user);
+  s.instructions(0, 12);
+  const auto samples = records_of(ring, RecordType::sample);
+  EXPECT_EQ(samples.size(), 1u);
+  Branches found;
+  for (u64 n = 0; !samples.empty() && n < samples[0].at(8); ++n)
+    found.emplace_back(samples[0].at(16 + 24 * n), samples[0].at(24 + 24 * n));
+  std::erase(found, std::pair<u64, u64>{});
+  return found;
+}
+
+TEST(ManyCpusInTheKernel, Scenario27BranchesThatUserCodeMade) {
+  using Code = SystemCallCode;
+  using namespace perf;
+  const std::pair<u64, u64> jump{Code::jump, Code::call}, call{Code::call, kernel_entry},
+      kernel_jump{Code::kernel_jump, Code::kernel_return}, back{Code::kernel_return, Code::back};
+  const char* const legacy = "skylake";
+  const char* const architectural = "sapphirerapids";
+  EXPECT_THAT(branches_around_a_system_call(legacy, Kernel::v6_14, branch::USER), ElementsAre(back, jump));
+  EXPECT_THAT(branches_around_a_system_call(architectural, Kernel::v6_14, branch::USER), ElementsAre(jump));
+  for (const char* model : {legacy, architectural}) {
+    EXPECT_THAT(branches_around_a_system_call(model, Kernel::v7_1, branch::USER), ElementsAre(jump)) << model;
+    EXPECT_THAT(branches_around_a_system_call(model, Kernel::v7_1, branch::USER | branch::KERNEL),
+                ElementsAre(back, kernel_jump, call, jump))
+        << model;
+  }
+}
+
+/// A task in the kernel: what it had in user mode when it entered, and its stack there.
+struct InTheKernel : perf::Target {
+  static constexpr u64 caller = 0x400500, frame = 0x7FF0;
+  InTheKernel() {
+    saved.rip = 0x402002;
+    saved[Gpr::rax] = 39;
+    saved[Gpr::rbp] = frame;
+  }
+  const Registers* user_registers() const override { return &saved; }
+  std::vector<std::byte> read_memory(u64 address, std::size_t bytes) const override {
+    const std::array<u64, 2> words{0, caller};  // the outermost frame
+    if (address != frame || bytes != sizeof words) return {};
+    const auto raw = std::as_bytes(std::span(words));
+    return {raw.begin(), raw.end()};
+  }
+  Registers saved;
+};
+
+class InTheKernelSince : public testing::TestWithParam<perf::Kernel> {
+ protected:
+  static constexpr u64 skid_cycles = 24, cycles_before_the_call = 5;
+  /// The boundary before the first instruction that retires when the skid is over.
+  static constexpr u64 ip = kernel_entry + 4 * (skid_cycles - cycles_before_the_call - 1);
+
+  /// An event of user mode overflows, and then comes the system call.
+  static std::vector<CutRecord> samples(const Attr& attr) {
+    const InTheKernel target;
+    CpuModel model = *find_cpu_model("icelake");
+    model.policies.pmi_skid_cycles = skid_cycles;
+    SeveralCpus s({model}, {.limits = {.kernel = GetParam()}}, 8, SeveralCpus::Delays::of_models);
+    s.core().cpu(0).set_target(target);
+    s.core().task_started(A, A, "a");
+    perf::RingBuffer& ring = s.map(s.open(attr, A, -1));
+    s.switch_to(0, A);
+    s.instructions(0, 100 + cycles_before_the_call - 1);
+    s.branch(0, 0x402000, kernel_entry, BranchKind::syscall, Cpl::user, Cpl::kernel);
+    s.kernel_instructions(0, kernel_entry, 100);
+    return records_of(ring, RecordType::sample);
+  }
+};
+
+TEST_P(InTheKernelSince, Scenario28AnOverflowOfUserModeIsSampled) {
+  using namespace perf::sample;
+  constexpr u64 kernel_mark = ~u64{127}, user_mark = ~u64{511};
+  const Registers saved = InTheKernel().saved;
+  for (const bool with_kernel_part : {true, false}) {
+    Attr attr = sampling(100, IP | CALLCHAIN | REGS_USER);
+    attr.sample_regs_user = bit(0) | bit(8);  // AX and IP
+    attr.exclude_callchain_kernel = !with_kernel_part;
+    const auto all = samples(attr);
+    ASSERT_EQ(all.size(), 1u);
+    const CutRecord& sample = all[0];
+    EXPECT_EQ(sample.header.misc & 7, 1u);
+    EXPECT_EQ(sample.at(8), GetParam() == perf::Kernel::v6_12 ? ip : 0);  // later ones hide it
+    std::vector<u64> chain;
+    for (u64 n = 0; n < sample.at(16); ++n) chain.push_back(sample.at(24 + 8 * n));
+    std::vector<u64> expected{kernel_mark, ip, user_mark, saved.rip, InTheKernel::caller};
+    if (!with_kernel_part) expected.erase(expected.begin(), expected.begin() + 2);
+    EXPECT_EQ(chain, expected);
+    const std::size_t registers = 24 + 8 * chain.size();
+    EXPECT_EQ(sample.at(registers), 2u);  // PERF_SAMPLE_REGS_ABI_64
+    EXPECT_EQ(sample.at(registers + 8), saved[Gpr::rax]);
+    EXPECT_EQ(sample.at(registers + 16), saved.rip);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, InTheKernelSince,
+                         testing::Values(perf::Kernel::v6_12, perf::default_kernel), [](const auto& kernel) {
+                           return kernel.param == perf::Kernel::v6_12 ? "Linux6_12" : "Newest";
+                         });
 
 /// On counters that events of tasks and CPUs share, what is counted adds up wherever tasks are put.
 TEST(ManyCpusAtRandom, CountsOfTasksAndCpusAddUp) {

@@ -62,12 +62,17 @@ class SeveralCpus {
   static constexpr u64 ms = 1'000'000;  // ns
   static constexpr u64 tsc_per_ns = 3;
 
+  enum class Delays : u8 { none, of_models };
+
   /// CPUs of a hybrid part with `atom_type` are those that say so of themselves.
-  explicit SeveralCpus(const std::vector<CpuModel>& models, perf::CoreOptions options = {}, u32 atom_type = 8)
-      : machine(without_delays(models)) {
+  explicit SeveralCpus(const std::vector<CpuModel>& models, perf::CoreOptions options = {}, u32 atom_type = 8,
+                       Delays delays = Delays::none)
+      : machine(delays == Delays::none ? without_delays(models) : models) {
     std::vector<perf::PmuDriver*> own, atoms;
     for (unsigned n = 0; n < machine.cpus(); ++n) {
-      cpus_.push_back(std::make_unique<Cpu>(machine.cpu(n), n, stacks_[is_atom(n)]));
+      DriverOptions own_options{.kernel = options.limits.kernel};
+      own_options.lbr.task_stacks = &stacks_[is_atom(n)];
+      cpus_.push_back(std::make_unique<Cpu>(machine.cpu(n), own_options.for_cpu(n)));
       perf::PmuDriver* const driver = &cpus_.back()->driver;
       own.push_back(is_atom(n) ? nullptr : driver);
       atoms.push_back(is_atom(n) ? driver : nullptr);
@@ -109,15 +114,30 @@ class SeveralCpus {
     execute(n, count);
     perf_->cpu(n).set_time(now(n));
   }
-  void branch(u32 n, u64 from, u64 to, BranchKind kind) {
+  void branch(u32 n, u64 from, u64 to, BranchKind kind, Cpl before = Cpl::user, Cpl after = Cpl::user) {
     Retirement r{.ip = from,
                  .next_ip = to,
                  .cycle = pmu(n).now() + 1,
-                 .signals = SignalSet{Signal::instruction} | branch_signals(kind),
+                 .signals = SignalSet{Signal::instruction} | branch_signals(kind) |
+                            outcome_signals(kind, {.taken = true}),
                  .length = 5,
                  .branch = kind,
-                 .taken = true};
+                 .taken = true,
+                 .cpl = before,
+                 .cpl_after = after};
     pmu(n).retire(r);
+    perf_->cpu(n).set_time(now(n));
+  }
+  /// `count` instructions one after the other from `ip` on, at ring 0.
+  void kernel_instructions(u32 n, u64 ip, u64 count) {
+    for (; count != 0; --count, ip += 4)
+      pmu(n).retire({.ip = ip,
+                     .next_ip = ip + 4,
+                     .cycle = pmu(n).now() + 1,
+                     .signals = {Signal::instruction},
+                     .length = 4,
+                     .cpl = Cpl::kernel,
+                     .cpl_after = Cpl::kernel});
     perf_->cpu(n).set_time(now(n));
   }
   /// ns since the start, by the TSC of the CPU.
@@ -145,14 +165,8 @@ class SeveralCpus {
 
  private:
   struct Cpu : PmiHandler {
-    Cpu(Pmu& at, unsigned number, TaskStacks& stacks)
-        : pmu(at), driver(at, options_of(number, stacks)), block() {
+    Cpu(Pmu& at, const DriverOptions& options) : pmu(at), driver(at, options), block() {
       pmu.set_pmi_handler(this);
-    }
-    static DriverOptions options_of(unsigned number, TaskStacks& stacks) {
-      DriverOptions options;
-      options.lbr.task_stacks = &stacks;
-      return options.for_cpu(number);
     }
     void handle_pmi(const InterruptFrame& frame) override {
       perf->set_time(pmu.tsc() / tsc_per_ns);
