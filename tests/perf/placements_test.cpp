@@ -5,6 +5,7 @@
 
 #include <array>
 #include <numeric>
+#include <thread>
 
 #include "tests/perf/core_fixture.h"
 #include "tests/support/dice.h"
@@ -212,7 +213,7 @@ class World {
     }
   }
 
-  void run(const std::vector<Step>& program) {
+  void run(std::span<const Step> program) {
     for (const Step& step : program) {
       for (const u32 number : numbers_) core_->cpu(number).advance(step.time, {});
       PerfCpu& cpu = core_->cpu(numbers_[step.cpu]);
@@ -346,6 +347,61 @@ TEST(Placements, DoNotDependOnTheNumbersOfCpus) {
       }
     }
   }
+}
+
+/// All that can be read of a world: counts, and buffers one after the other.
+struct Outcome {
+  std::vector<Reading> readings;
+  std::vector<std::vector<std::byte>> buffers;
+  bool operator==(const Outcome&) const = default;
+
+  /// With what comes after it.
+  void add(World& world) {
+    readings = world.readings();
+    const auto records = world.records();
+    buffers.resize(records.size());
+    for (std::size_t n = 0; n < records.size(); ++n)
+      for (const RawRecord& record : records[n])
+        buffers[n].insert(buffers[n].end(), record.bytes.begin(), record.bytes.end());
+  }
+};
+
+Outcome outcome_of(u64 seed) {
+  Dice dice(seed);
+  World world;
+  world.run(draw_program(dice, CPUS, Switching::at_random));
+  Outcome outcome;
+  outcome.add(world);
+  return outcome;
+}
+
+/// (e) of a core that cannot be copied: whatever was read up to any step, the rest is the same.
+TEST(Placements, GoOnTheSameFromAnyStepThatSomebodyLooksAt) {
+  for (u64 seed = 0; seed < CASES; ++seed) {
+    Dice dice(seed);
+    const auto program = draw_program(dice, CPUS, Switching::at_random);
+    const std::size_t from = dice.below(program.size());
+    World looked_at;
+    Outcome outcome;
+    looked_at.run(std::span(program).first(from));
+    outcome.add(looked_at);
+    looked_at.run(std::span(program).subspan(from));
+    outcome.add(looked_at);
+    ASSERT_EQ(outcome, outcome_of(seed)) << "seed " << seed;
+  }
+}
+
+/// (f)
+TEST(Placements, OnSeveralHostThreadsAreThoseOfOne) {
+  constexpr u64 host_threads = 2;
+  std::vector<Outcome> at_once(CASES);
+  std::vector<std::thread> threads;
+  for (u64 thread = 0; thread < host_threads; ++thread)
+    threads.emplace_back([&, thread] {
+      for (u64 seed = thread; seed < CASES; seed += host_threads) at_once[seed] = outcome_of(seed);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (u64 seed = 0; seed < CASES; ++seed) ASSERT_EQ(at_once[seed], outcome_of(seed)) << "seed " << seed;
 }
 
 /// (c)
