@@ -114,7 +114,7 @@ class CoreEngine {
   /// Of a core that has run nothing yet: caches, TLBs and predictors hold what they do there.
   void warm_from(const CoreEngine& before);
   /// One of a machine's cores, as MemoryHierarchy::join().
-  void join(MachineCaches& machine, u32 package) { memory_.hierarchy().join(machine, package); }
+  void join(MachineCaches& machine, const CorePlace& place) { memory_.hierarchy().join(machine, place); }
   void interrupt();
   void obey_prediction_barriers(u64 asked_for) { barriers_.obey(asked_for, branches_); }
 

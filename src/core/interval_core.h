@@ -61,7 +61,7 @@ class IntervalCore {
   /// As CoreEngine::warm_from.
   void warm_from(const IntervalCore& before) { engine_.warm_from(before.engine_); }
   /// As CoreEngine::join.
-  void join(MachineCaches& machine, u32 package) { engine_.join(machine, package); }
+  void join(MachineCaches& machine, const CorePlace& place) { engine_.join(machine, place); }
   void interrupt() { engine_.interrupt(); }
   /// The same of an interrupt or exception: the cycle in which it is taken.
   u64 enter_handler() {

@@ -43,7 +43,7 @@ class MemoryCore {
   SignalSet actual_signals(u32 instruction) const;
   Quantities sum(const QuantitySet& wanted) const;
   void warm_from(const MemoryCore& before);
-  void join(MachineCaches& machine, u32 package) { memory_.hierarchy().join(machine, package); }
+  void join(MachineCaches& machine, const CorePlace& place) { memory_.hierarchy().join(machine, place); }
   void interrupt();
   u64 enter_handler() {
     interrupt();

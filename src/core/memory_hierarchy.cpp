@@ -62,7 +62,9 @@ MemoryHierarchy::MemoryHierarchy(const CoreParameters& p)
                                       std::in_place, p.stlb_entries / p.stlb_ways, p.stlb_ways)),
       fill_buffers_(p.outstanding_misses),
       prefetches_(p.l2_prefetches_outstanding),
+      l2_geometry_(p.l2),
       l3_geometry_(p.l3),
+      l2_transfers_(p.l2_transfers != 0),
       strides_(p.l1_stride_loads),
       streams_({.pages = p.l2_stream_pages,
                 .gap_lines = p.l2_stream_gap_lines,
@@ -71,10 +73,35 @@ MemoryHierarchy::MemoryHierarchy(const CoreParameters& p)
                 .line_shift = line_shift_,
                 .next_page = p.next_page_prefetch}) {}
 
-void MemoryHierarchy::join(MachineCaches& machine, u32 package) {
+void MemoryHierarchy::join(MachineCaches& machine, const CorePlace& place) {
   machine_ = &machine;
-  core_ = machine.join(*this, package, l3_geometry_);
+  core_ = machine.join(*this, place, {.l2 = l2_geometry_, .l3 = l3_geometry_, .l2_transfers = l2_transfers_});
   l3_.reset();
+}
+
+void MemoryHierarchy::share_l2(ModuleCache& module, u32 core) {
+  core_ = core;
+  l2_.for_each_from_oldest([&](u64 line, const Fill& fill) {
+    const u64 key = machine_->key(line);
+    if (!module.has(key)) module.insert(key, fill, core_);
+  });
+  l2_ = make<Fill>({.bytes = l2_geometry_.line_bytes, .ways = 1, .line_bytes = l2_geometry_.line_bytes});
+  module_ = &module;
+}
+
+const Fill* MemoryHierarchy::find_in_l2(u64 line) {
+  return module_ == nullptr ? l2_.find(line) : module_->find(machine_->key(line), core_);
+}
+
+bool MemoryHierarchy::holds_in_l2(u64 line) const {
+  return module_ == nullptr ? l2_.has(line) : module_->has(machine_->key(line));
+}
+
+void MemoryHierarchy::fill_l2(u64 line, const Fill& fill) {
+  if (module_ == nullptr)
+    l2_.insert(line, fill);
+  else
+    module_->insert(machine_->key(line), fill, core_);
 }
 
 void MemoryHierarchy::invalidate(u64 line) {
@@ -85,7 +112,9 @@ void MemoryHierarchy::invalidate(u64 line) {
 
 u64 MemoryHierarchy::latency_of(const MachineCaches::Answer& answer) const {
   if (answer.remote) return l3_latency_ + remote_cycles_;
-  const u64 latency = answer.level == CacheLevel::l3 ? l3_latency_ : memory_latency_;
+  const u64 latency = answer.level == CacheLevel::l2   ? l2_latency_
+                      : answer.level == CacheLevel::l3 ? l3_latency_
+                                                       : memory_latency_;
   if (answer.snoop == Snoop::none) return latency;
   return latency + (answer.snoop == Snoop::modified ? modified_snoop_cycles_ : snoop_cycles_);
 }
@@ -102,10 +131,12 @@ void MemoryHierarchy::own(u64 line, u64 start, Answer& answer, Quantities& quant
   const std::optional<MachineCaches::Answer> asked = machine_->own(core_, line);
   if (!asked || answer.level > CacheLevel::l2) return;
   ++at(quantities, Quantity::l2_requests);
-  ++at(quantities, Quantity::l2_misses);
   ++at(quantities, Quantity::l2_ownership_reads);
-  ++at(quantities, Quantity::l2_ownership_read_misses);
-  ++at(quantities, Quantity::llc_references);
+  if (asked->level > CacheLevel::l2) {
+    ++at(quantities, Quantity::l2_misses);
+    ++at(quantities, Quantity::l2_ownership_read_misses);
+  }
+  if (asked->level > CacheLevel::l2 || l3_geometry_.bytes == 0) ++at(quantities, Quantity::llc_references);
   answer.level = answer.source = asked->level;
   answer.snoop = asked->snoop;
   answer.remote = asked->remote;
@@ -129,7 +160,9 @@ MemoryHierarchy::Outer MemoryHierarchy::look_up_outer(u64 line, u64 cycle, Reade
   ++at(quantities, Quantity::l2_requests);
   ++at(quantities, requests);
   if (l3_geometry_.bytes == 0) ++at(quantities, Quantity::llc_references);
-  if (const Fill* const present = l2_.find(line)) {
+  if (const Fill* const present = find_in_l2(line)) {
+    if (module_ != nullptr)
+      if (const std::optional<Outer> sent = ask_module(line, cycle, misses, quantities)) return *sent;
     const u64 hit = cycle + l2_latency_;
     if (present->ready_cycle() <= hit) return {CacheLevel::l2, hit};
     ++at(quantities, Quantity::l2_misses);  // a prefetch is under way
@@ -140,8 +173,21 @@ MemoryHierarchy::Outer MemoryHierarchy::look_up_outer(u64 line, u64 cycle, Reade
   ++at(quantities, misses);
   ++at(quantities, Quantity::l2_lines_in);
   const Outer outer = look_up_last(line, cycle, quantities);
-  l2_.insert(line, Fill(outer.ready_cycle, outer.level));
+  fill_l2(line, Fill(outer.ready_cycle, outer.level));
   return outer;
+}
+
+// L2 has a line that another core of the module may have written to in its L1.
+std::optional<MemoryHierarchy::Outer> MemoryHierarchy::ask_module(u64 line, u64 cycle, Quantity misses,
+                                                                  Quantities& quantities) {
+  const std::optional<MachineCaches::Answer> sent = machine_->share(core_, line);
+  if (!sent) return std::nullopt;
+  if (sent->level > CacheLevel::l2) {
+    ++at(quantities, Quantity::l2_misses);
+    ++at(quantities, misses);
+    ++at(quantities, l3_geometry_.bytes != 0 ? Quantity::llc_references : Quantity::llc_misses);
+  }
+  return Outer{sent->level, cycle + latency_of(*sent), sent->snoop, sent->remote};
 }
 
 // A request of L1, which the prefetchers of L2 see.
@@ -185,7 +231,7 @@ void MemoryHierarchy::prefetch_into_last(u64 line, u64 cycle, Quantities& quanti
 
 // Dropped where nothing is free to bring the line.
 void MemoryHierarchy::prefetch_into_l2(u64 line, u64 cycle, Quantities& quantities) {
-  const bool present = l2_.has(line);
+  const bool present = holds_in_l2(line);
   u64& free = *std::min_element(prefetches_.begin(), prefetches_.end());
   if (!present && free > cycle) return;
   ++at(quantities, Quantity::l2_prefetches);
@@ -195,7 +241,7 @@ void MemoryHierarchy::prefetch_into_l2(u64 line, u64 cycle, Quantities& quantiti
   const Outer outer = look_up_last(line, cycle, quantities);
   tell_data_read({cycle, outer.ready_cycle}, quantities);
   free = outer.ready_cycle;
-  l2_.insert(line, Fill(outer.ready_cycle, outer.level));
+  fill_l2(line, Fill(outer.ready_cycle, outer.level));
 }
 
 void MemoryHierarchy::prefetch_into_l1(u64 line, u64 cycle, Quantities& quantities) {

@@ -7,6 +7,7 @@
 
 #include "core/busy_span.h"
 #include "core/cycle_marks.h"
+#include "core/fill.h"
 #include "core/machine_caches.h"
 #include "core/prefetchers.h"
 #include "core/set_associative.h"
@@ -22,8 +23,9 @@ namespace pmusim {
 /// its data arrive: whoever touches it before that hits the fill buffer. At most `outstanding_misses` lines
 /// are under way; a further miss waits for the first buffer that frees. Prefetched lines enter their level
 /// the same way, and are dropped where nothing is free to bring them. Pages are 4 KiB; a walk reads its last
-/// entry from the caches, if the core says so. On a machine of several cores L3 is that of the package, and
-/// the lines of all cores are kept coherent (MachineCaches). Not modelled: write-backs.
+/// entry from the caches, if the core says so. On a machine of several cores L3 is that of the package, L2
+/// that of the module, and the lines of all cores are kept coherent (MachineCaches). Not modelled:
+/// write-backs.
 class MemoryHierarchy {
  public:
   struct Answer {
@@ -86,10 +88,17 @@ class MemoryHierarchy {
   void begin_again();
 
   /// The core is one of a machine from now on. It must stay where it is, and not be copied any more.
-  void join(MachineCaches& machine, u32 package);
-  /// Whether L1D or L2 have the line, or it is under way to them.
+  void join(MachineCaches& machine, const CorePlace& place);
+  /// L2 is one that other cores of the machine, where this has a number, have, too. It gets what is in the
+  /// core's own.
+  void share_l2(ModuleCache& module, u32 core);
+  /// Whether L1D has the line, or it is under way to it.
+  bool holds_in_l1(u64 line) const { return l1d_.has(line); }
+  /// The same of the L2 that it has, alone or with others.
+  bool holds_in_l2(u64 line) const;
+  /// Whether L1D or an L2 of its own have it.
   bool holds(u64 line) const { return l1d_.has(line) || l2_.has(line); }
-  /// Another core writes the line: L1 and L2 lose it.
+  /// Another core writes the line: L1 and an L2 of its own lose it.
   void invalidate(u64 line);
   /// Lines that L1D and L2 have room for.
   std::size_t private_lines() const { return l1d_.size() + l2_.size(); }
@@ -106,19 +115,6 @@ class MemoryHierarchy {
 
  private:
   struct Present {};
-  // A line that is there, or on its way.
-  class Fill {
-   public:
-    Fill() = default;
-    Fill(u64 ready_cycle, CacheLevel source, bool prefetched = false)
-        : bits_(ready_cycle << 4 | u64{prefetched} << 3 | static_cast<u64>(source)) {}
-    u64 ready_cycle() const { return bits_ >> 4; }
-    CacheLevel source() const { return static_cast<CacheLevel>(bits_ & 7); }
-    bool prefetched() const { return (bits_ & 8) != 0; }
-
-   private:
-    u64 bits_ = 0;
-  };
   struct Span {  // from when until when a request is under way
     u64 begin, end;
   };
@@ -133,6 +129,9 @@ class MemoryHierarchy {
     TlbLevel level = TlbLevel::l1;
     u64 latency_cycles = 0;
   };
+  const Fill* find_in_l2(u64 line);
+  void fill_l2(u64 line, const Fill& fill);
+  std::optional<Outer> ask_module(u64 line, u64 cycle, Quantity misses, Quantities& quantities);
   Outer look_up_outer(u64 line, u64 cycle, Reader reader, Quantities& quantities);
   Outer look_up_last(u64 line, u64 cycle, Quantities& quantities);
   Outer look_up_machine(u64 line, u64 cycle, Quantities& quantities);
@@ -184,8 +183,10 @@ class MemoryHierarchy {
   CrowdedSpan<4> four_data_reads_;
   CrowdedSpan<6> six_data_reads_, six_demand_reads_, six_memory_reads_;
   LoadsUnderWay loads_under_way_;
-  CacheGeometry l3_geometry_;
+  CacheGeometry l2_geometry_, l3_geometry_;
+  bool l2_transfers_;
   MachineCaches* machine_ = nullptr;  // then L3 is there
+  ModuleCache* module_ = nullptr;     // then L2 is this, and the core's own is empty
   u32 core_ = 0;                      // of the machine
   StridePrefetcher strides_;
   StreamPrefetcher streams_;

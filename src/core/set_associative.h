@@ -63,6 +63,14 @@ class SetAssociative {
       if (entry.key != ~u64{0}) change(entry.value);
   }
 
+  /// Calls `take(key, value)` for all that is there, of each set the least recently used first.
+  template <class Take>
+  void for_each_from_oldest(Take&& take) const {
+    for (std::size_t set = 0; set < entries_.size(); set += ways_)
+      for (std::size_t way = ways_; way-- != 0;)
+        if (const Entry& entry = entries_[set + way]; entry.key != ~u64{0}) take(entry.key, entry.value);
+  }
+
   /// Takes a key out, if it is there.
   void erase(u64 key) {
     Entry* const set = first_of_set(key);

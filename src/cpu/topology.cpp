@@ -246,6 +246,18 @@ u32 Topology::first_of_core(u32 cpu) const {
   return static_cast<u32>(std::ranges::find_if(cpus, same) - cpus.begin());
 }
 
+u32 Topology::first_of_module(u32 cpu) const {
+  const LogicalCpu& here = cpus[cpu];
+  const u32 core = first_of_core(cpu);
+  u32 cores = 0, first = core;
+  for (u32 n = 0; n <= core; ++n) {
+    const LogicalCpu& other = cpus[n];
+    const bool near = other.type == here.type && other.package == here.package && other.die == here.die;
+    if (near && first_of_core(n) == n && cores++ % types[here.type].core.l2_cores == 0) first = n;
+  }
+  return first;
+}
+
 Result<Topology, Error> parse_machine(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos)

@@ -35,8 +35,8 @@ class BlockEngine final : public Engine {
   Result<Done, Error> warm_up(trace::Source& program, const std::function<bool()>& go_on) override {
     return pmusim::warm_up(core_, program, go_on);
   }
-  void join(MachineCaches& machine, u32 package) override {
-    if constexpr (has_caches) core_.join(machine, package);
+  void join(MachineCaches& machine, const CorePlace& place) override {
+    if constexpr (has_caches) core_.join(machine, place);
   }
   void interrupt() override { core_.interrupt(); }
   void enter_handler(const trace::Interrupt& interrupt) override;

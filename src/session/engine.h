@@ -39,7 +39,7 @@ class Engine {
   virtual Result<Done, Error> warm_up(trace::Source& program, const std::function<bool()>& go_on) = 0;
   /// Behind warm_up(), before the first block: the core's caches are those of a core of this machine, which
   /// must outlive the engine. Nothing at levels that have no caches.
-  virtual void join(MachineCaches& machine, u32 package) = 0;
+  virtual void join(MachineCaches& machine, const CorePlace& place) = 0;
   /// A signal enters its handler.
   virtual void interrupt() = 0;
   /// An interrupt or exception enters its handler, behind settle().

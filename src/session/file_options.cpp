@@ -25,9 +25,14 @@ std::string size_text(u32 bytes) {
   return bytes % mib == 0 ? fmt::format("{}M", bytes / mib) : fmt::format("{}K", bytes / kib);
 }
 
-/// Those of one core, which its CPUs share, but for L3.
-std::vector<perfdata::Cache> caches(const CoreParameters& core, const std::string& cpus,
-                                    const std::string& l3_cpus) {
+/// CPUs that have caches in common: of each of its levels.
+struct Sharing {
+  std::string l1, l2, l3;
+  const std::string& of(u32 level) const { return level == 1 ? l1 : level == 2 ? l2 : l3; }
+};
+
+/// Those that a core sees.
+std::vector<perfdata::Cache> caches(const CoreParameters& core, const Sharing& sharing) {
   struct Level {
     u32 number;
     const char* type;
@@ -43,19 +48,20 @@ std::vector<perfdata::Cache> caches(const CoreParameters& core, const std::strin
                      .ways = cache.ways,
                      .type = type,
                      .size = size_text(cache.bytes),
-                     .cpus = number == 3 ? l3_cpus : cpus});
+                     .cpus = sharing.of(number)});
   return all;
 }
 
 /// Of many CPUs: where they are, and what they share.
 void describe(perfdata::Metadata& m, const Topology& machine) {
-  std::map<u32, std::vector<u32>> packages, cores;
+  std::map<u32, std::vector<u32>> packages, modules, cores;
   m.cpus = static_cast<u32>(machine.cpus.size());
   m.cpu_places.clear();
   for (u32 n = 0; n < m.cpus; ++n) {
     const LogicalCpu& cpu = machine.cpus[n];
     m.cpu_places.push_back({cpu.package, cpu.die, cpu.core});
     packages[cpu.package].push_back(n);
+    modules[machine.first_of_module(n)].push_back(n);
     cores[machine.first_of_core(n)].push_back(n);
   }
   m.numa_nodes.clear();
@@ -70,9 +76,11 @@ void describe(perfdata::Metadata& m, const Topology& machine) {
   for (const auto& [first, cpus] : cores) {
     const u32 package = machine.cpus[first].package;
     const bool is_first = has_l3.emplace(package, first).second;
-    for (perfdata::Cache& cache :
-         caches(machine.model(first).core, cpu_list(cpus), cpu_list(packages[package])))
-      if (cache.level != 3 || is_first) m.caches.push_back(std::move(cache));
+    const u32 module = machine.first_of_module(first);
+    const Sharing sharing{cpu_list(cpus), cpu_list(modules[module]), cpu_list(packages[package])};
+    for (perfdata::Cache& cache : caches(machine.model(first).core, sharing))
+      if (cache.level == 1 || (cache.level == 2 ? module == first : is_first))
+        m.caches.push_back(std::move(cache));
   }
 }
 
@@ -98,7 +106,7 @@ perfdata::Metadata metadata(const Session& session, const RecordOptions& options
                                         {static_cast<u32>(perf::EventType::raw), pmu.name}},
                        .cpu_places = {{}},
                        .numa_nodes = {{.total_kib = memory_kib, .free_kib = memory_kib, .cpus = "0"}},
-                       .caches = caches(model.core, "0", "0")};
+                       .caches = caches(model.core, {"0", "0", "0"})};
   if (options.clock) m.sample_clock = perfdata::SampleClock{.id = *options.clock};
   const Topology* const machine = session.machine();
   if (machine != nullptr) describe(m, *machine);

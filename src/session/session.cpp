@@ -197,8 +197,10 @@ void Session::State::join_caches() {
   using Start = MachineCaches::Start;
   caches_.emplace(options_.start == StartState::warm ? Start::warm : Start::empty);
   caches_->enter(first_.pid);
+  const Topology& machine = *options_.machine;
   for (u32 cpu = 0; cpu < engines_.size(); ++cpu)
-    if (engines_[cpu] != nullptr) engines_[cpu]->join(*caches_, options_.machine->cpus[cpu].package);
+    if (engines_[cpu] != nullptr)
+      engines_[cpu]->join(*caches_, {machine.cpus[cpu].package, machine.first_of_module(cpu)});
 }
 
 Result<Done, Error> Session::State::replay() {

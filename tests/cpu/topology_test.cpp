@@ -60,6 +60,22 @@ TEST(ParseMachine, ECoresComeLastAndHaveOneThread) {
   EXPECT_EQ(m.types[1].core.tsc_hz, m.types[0].core.tsc_hz);
 }
 
+// Intel's optimization manual: the modules of small cores and their L2.
+TEST(ParseMachine, SmallCoresAreModulesOfTwoOrFour) {
+  const auto modules = [](std::string_view text) {
+    const Topology m = machine(text);
+    std::vector<u32> firsts;
+    for (u32 n = 0; n < m.cpus.size(); ++n) firsts.push_back(m.first_of_module(n));
+    return firsts;
+  };
+  EXPECT_THAT(modules("goldmont:4c"), ElementsAre(0, 0, 2, 2));
+  EXPECT_THAT(modules("goldmont-plus:4c"), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(modules("bonnell:2c"), ElementsAre(0, 1));
+  EXPECT_THAT(modules("alderlake:1p2t5e"), ElementsAre(0, 0, 2, 2, 2, 2, 6));
+  EXPECT_THAT(modules("sierraforest:2s6c"), ElementsAre(0, 0, 0, 3, 3, 3));
+  EXPECT_THAT(modules("skylake:2c4t"), ElementsAre(0, 1, 0, 1));
+}
+
 TEST(ParseMachine, RefusalsSayWhatIsWrong) {
   EXPECT_THAT(refusal("icelake"), HasSubstr("expected MODEL:COUNTS"));
   EXPECT_THAT(refusal("icelaek:4c"), HasSubstr("icelaek"));
@@ -91,6 +107,14 @@ TEST(ReadMachine, HasALineForEachCpu) {
   EXPECT_THAT(m->online(), ElementsAre(0, 1));
 }
 
+TEST(ReadMachine, AThreadThatIsOfflineStillHasItsHalfOfTheCounters) {
+  const std::string_view text =
+      "cpu 0 model skylake\n"
+      "cpu 1 thread 1 model skylake offline\n";
+  EXPECT_EQ(read_machine(text, "m")->types[0].gp_counters, 0xFu);
+  EXPECT_EQ(read_machine("cpu 0 model skylake\n", "m")->types[0].gp_counters, 0xFFu);
+}
+
 TEST(ReadMachine, PCoresAreTheFirstTypeWhateverComesFirst) {
   const auto m = read_machine("cpu 0 core 0 model gracemont\ncpu 1 core 1 model goldencove\n", "m");
   ASSERT_TRUE(m.ok()) << m.error().message;
@@ -107,14 +131,6 @@ TEST(ReadMachine, RefusalsNameTheLine) {
   EXPECT_THAT(refusal_of("cpu 0 model skylake\ncpu 2 model skylake\n"), HasSubstr("m:2: expected 'cpu 1'"));
   EXPECT_THAT(refusal_of("cpu 0 modle skylake"), HasSubstr("m:1: 'modle' is none of"));
   EXPECT_THAT(refusal_of("cpu 0 model"), HasSubstr("nothing stands behind 'model'"));
-TEST(ReadMachine, AThreadThatIsOfflineStillHasItsHalfOfTheCounters) {
-  const std::string_view text =
-      "cpu 0 model skylake\n"
-      "cpu 1 thread 1 model skylake offline\n";
-  EXPECT_EQ(read_machine(text, "m")->types[0].gp_counters, 0xFu);
-  EXPECT_EQ(read_machine("cpu 0 model skylake\n", "m")->types[0].gp_counters, 0xFFu);
-}
-
   EXPECT_THAT(refusal_of("cpu 0 core 1"), HasSubstr("CPU 0 has no model"));
   EXPECT_THAT(refusal_of("cpu x model skylake"), HasSubstr("cpu 'x' is no number below 256"));
   EXPECT_THAT(refusal_of("cpu 0 thread 2 model skylake"), HasSubstr("thread 2"));

@@ -261,6 +261,7 @@ TEST_P(PerfReadsManyCpus, OfAllCpus) {
   if (std::string_view(GetParam()).starts_with("alder")) {
     EXPECT_THAT(header, HasSubstr("cpu_core cpu list : 0-3"));
     EXPECT_THAT(header, HasSubstr("cpu_atom cpu list : 4-5"));
+    EXPECT_THAT(header, ContainsRegex("L2 Unified +2M \\[4-5\\]"));  // a module
   }
 }
 

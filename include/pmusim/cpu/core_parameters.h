@@ -287,6 +287,8 @@ struct CoreParameters {
   unsigned length_change_cycles = 3;     ///< for an operand-size prefix that makes the constant shorter
   CacheGeometry l1i{32 * 1024, 8, 64, 4}, l1d{32 * 1024, 8, 64, 5}, l2{512 * 1024, 8, 64, 14},
       l3{8 * 1024 * 1024, 16, 64, 42};  ///< 0 bytes of L3: there is none
+  unsigned l2_cores = 1;                ///< neighbours of one kind, a module, that have one L2 together
+  unsigned l2_transfers = 0;  ///< 1: it sends lines from core to core of its module; 0: they go beyond it
   unsigned memory_latency_cycles = 220;
   // beyond a hit in L3, where other cores of the machine had to be asked
   unsigned snoop_cycles = 30;                                           ///< whose copy is clean, or gone

@@ -116,6 +116,9 @@ struct Topology {
   std::vector<u32> online() const;
   /// The first CPU of the same core: itself, if its thread is the first.
   u32 first_of_core(u32 cpu) const;
+  /// The first CPU of the same module: as many cores of one kind, in the order of their numbers within a die,
+  /// as have an L2 together.
+  u32 first_of_module(u32 cpu) const;
 };
 
 /// A machine from its short form, MODEL:COUNTS.

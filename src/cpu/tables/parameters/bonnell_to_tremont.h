@@ -82,6 +82,8 @@ l1d                               24K/6/3 m       24K/6/3 m       32K/8/4 m     
 l2                              512K/8/16 m      1M/16/14 m      1M/16/17 r      1M/16/17 m      4M/16/19 m   4608K/18/20 r
 l3                                  0/0/0 c         0/0/0 c         0/0/0 c         0/0/0 c         0/0/0 c      4M/16/53 m
 line_bytes                             64              64              64              64              64              64
+l2_cores                                1               2 r             2 r             2 p             4 p             4 p
+l2_transfers                            0               1 i             1 i             1 i             1 i             0 i
 # clocks
 tsc_hz                              1595M m         1999M m         1300M r         1497M m         1497M m         1996M m
 bus_hz                          133333333            100M            100M            100M            100M            100M

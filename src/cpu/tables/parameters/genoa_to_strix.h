@@ -44,6 +44,8 @@ l1d                                  32K/8/4 m       32K/8/4 m       32K/8/4 m  
 l2                                   1M/8/14 r       1M/8/14 r       1M/8/14 r       1M/8/14 r       1M/8/14 r      1M/16/14 r      1M/16/14 r      1M/16/14 r
 l3                                 32M/16/50 r     32M/16/50 r     32M/16/50 r     16M/16/50 r     16M/16/50 r     32M/16/50 r     32M/16/50 r     16M/16/50 r
 line_bytes                                64              64              64              64              64              64              64              64
+l2_cores                                   1               1               1               1               1               1               1               1
+l2_transfers                               0               0               0               0               0               0               0               0
 retire_width                               8 p             8 p             8 p             8 p             8 p             8 p             8 p             8 p
 issue_order                     out_of_order    out_of_order    out_of_order    out_of_order    out_of_order    out_of_order    out_of_order    out_of_order
 decoders                                   4 p             4 p             4 p             4 p             4 p             4 p             4 p             4 p

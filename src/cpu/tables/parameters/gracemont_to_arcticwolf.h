@@ -82,6 +82,8 @@ l1d                                  32K/8/3 m       32K/8/3 m       32K/8/3 m  
 l2                                  2M/16/19 m      4M/16/19 i      2M/16/19 m      4M/16/19 m        4M/16/19 m      4M/16/19 i        4M/16/19 i      4M/16/19 i
 l3                                  6M/12/55 m    108M/12/80 i     24M/12/56 m      8M/16/60 i       24M/12/58 i      8M/16/60 i      288M/18/90 i     36M/12/60 i
 line_bytes                                64              64              64              64                64              64                64              64
+l2_cores                                   4 p             4 r             4 r             4 p               4 p             4 r               4 r             4 i
+l2_transfers                               0 i             0 r             0 r             1 r               1 r             1 i               1 i             1 i
 # clocks
 tsc_hz                                 1690M c         2200M i         2995M m         3302M c           3686M c         3302M c           2200M i         3302M i
 bus_hz                                  100M            100M            100M            100M              100M            100M              100M            100M

@@ -44,6 +44,8 @@ l1d                                  32K/8/4 m       32K/8/4 m       32K/8/4 m  
 l2                                 512K/8/17 r     512K/8/17 r     512K/8/12 r     512K/8/12 r     512K/8/12 r     512K/8/12 r     512K/8/12 r     512K/8/12 r
 l3                                  8M/16/40 r      8M/16/40 r     16M/16/39 r      4M/16/39 r     16M/16/39 r     32M/16/46 r     32M/16/46 r     16M/16/46 r
 line_bytes                                64              64              64              64              64              64              64              64
+l2_cores                                   1               1               1               1               1               1               1               1
+l2_transfers                               0               0               0               0               0               0               0               0
 retire_width                               8 p             8 p             8 p             8 p             8 p             8 p             8 p             8 p
 issue_order                     out_of_order    out_of_order    out_of_order    out_of_order    out_of_order    out_of_order    out_of_order    out_of_order
 decoders                                   4 p             4 p             4 p             4 p             4 p             4 p             4 p             4 p
