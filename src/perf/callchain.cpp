@@ -40,6 +40,11 @@ SampledPlace place_of(const SampleData& data, u64 user_ip, bool in_kernel) {
 void unwind(std::vector<u64>& chain, const Attr& attr, const SampleData& data, const InterruptFrame& frame,
             const Target& target) {
   chain.clear();
+  if (target.guest()) {  // whose stacks the host does not read
+    if (!attr.exclude_callchain_kernel) chain.push_back(callchain_context::KERNEL);
+    if (!attr.exclude_callchain_user) chain.push_back(callchain_context::USER);
+    return;
+  }
   const bool in_kernel = frame.cpl == Cpl::kernel;
   if (in_kernel && !attr.exclude_callchain_kernel) chain = {callchain_context::KERNEL, frame.registers.rip};
   const std::optional<u64> user_ip = in_kernel ? target.user_ip() : frame.registers.rip;

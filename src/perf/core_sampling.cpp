@@ -132,13 +132,19 @@ void LinuxCore::write_sample(CpuContext& cpu, Event& event, const SampleData& da
     environment.physical_address = target.physical_address(*data.address).value_or(0);
   if (type & sample::CODE_PAGE_SIZE)
     environment.code_page_size = target.page_size(data.ip.value_or(frame.registers.rip));
+  if (const std::optional<GuestCode> guest = target.guest()) [[unlikely]] {
+    environment.guest_mode = guest->cpl == Cpl::user ? misc::GUEST_USER : misc::GUEST_KERNEL;
+    SampleData in_guest = data;
+    in_guest.ip = data.ip.value_or(guest->ip);
+    return static_cast<void>(output_sample(*ring, event, in_guest, frame, environment));
+  }
   output_sample(*ring, event, data, frame, environment);
 }
 
 std::optional<SampleTemplate> LinuxCore::sample_template(const CpuContext& cpu, const Event& event,
                                                          const InterruptFrame& frame) const {
   RingBuffer* ring = ring_of(event);
-  if (ring == nullptr || !has_sample_template(event)) return std::nullopt;
+  if (ring == nullptr || !has_sample_template(event) || cpu.target->guest()) return std::nullopt;
   if ((event.attr.sample_type & sample::PHYS_ADDR) && cpu.target->has_page_tables()) return std::nullopt;
   SampleTemplate made = make_sample_template(event, moment_of(cpu, cpu.current), frame);
   made.ring = ring;

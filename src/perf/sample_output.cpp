@@ -151,7 +151,8 @@ ByteWriter put(FieldTag<SampleField::regs_intr>, ByteWriter out, const Sample& s
 }
 
 u64 header_word(const Sample& s, std::size_t bytes) {
-  const u64 mode = sampled_level(s.data, s.frame) == Cpl::user ? misc::USER : misc::KERNEL;
+  const u64 hosts = sampled_level(s.data, s.frame) == Cpl::user ? misc::USER : misc::KERNEL;
+  const u64 mode = s.environment.guest_mode != 0 ? s.environment.guest_mode : hosts;
   const u64 exact = s.data.exact_ip ? misc::EXACT_IP : 0;
   return u64{bytes} << 48 | exact << 32 | mode << 32 | static_cast<u64>(RecordType::sample);
 }

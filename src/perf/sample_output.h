@@ -28,6 +28,7 @@ struct SampleEnvironment {
   const ExtendedRegisters* user_extended = nullptr;
   std::span<const std::byte> user_stack;        ///< readable bytes from the user stack pointer up
   u64 address_space_end = u64{0x7ffffffff000};  ///< STACK_USER never reaches past it
+  u16 guest_mode = 0;                           ///< of misc, where a guest was sampled
   u64 cgroup = 0, data_page_size = 0, code_page_size = 0;
   std::optional<u64> physical_address;  ///< by page tables; wins over the driver's
 };

@@ -190,6 +190,14 @@ struct DemuxTotals {
   friend bool operator==(const DemuxTotals&, const DemuxTotals&) = default;
 };
 
+/// An MSR that a hypervisor loads when its guest begins to run, and again when that ends (Linux:
+/// perf_guest_get_msrs).
+struct GuestRegister {
+  u32 address = 0;
+  u64 host = 0, guest = 0;
+  friend bool operator==(const GuestRegister&, const GuestRegister&) = default;
+};
+
 /// A driver of the core PMU of one logical processor. Calls that change what is counted come between
 /// `disable()` and `enable()`, as the perf core does it.
 class CoreDriver : public perf::PmuDriver, public PmiHandler {
@@ -205,6 +213,9 @@ class CoreDriver : public perf::PmuDriver, public PmiHandler {
   virtual const DemuxTotals& pebs_totals() const;
   /// True when hardware's records wait to become samples, or when nobody can tell.
   virtual bool holds_records() const { return false; }
+  /// What differs for a guest that enters now, by exclude_host and exclude_guest of the events that are on.
+  /// AMD's counters do so by themselves.
+  virtual std::vector<GuestRegister> guest_registers() const { return {}; }
   /// Mappings changed: what the driver remembers of the program's code is void.
   virtual void forget_code() = 0;
 };

@@ -191,7 +191,7 @@ inline constexpr u64 NO_GROUP = bit(0), OUTPUT = bit(1), PID_CGROUP = bit(2), CL
 }
 
 namespace misc {
-inline constexpr u16 CPUMODE_MASK = 7, KERNEL = 1, USER = 2;
+inline constexpr u16 CPUMODE_MASK = 7, KERNEL = 1, USER = 2, GUEST_KERNEL = 4, GUEST_USER = 5;
 inline constexpr u16 MMAP_DATA = 1 << 13, COMM_EXEC = 1 << 13, SWITCH_OUT = 1 << 13;
 inline constexpr u16 EXACT_IP = 1 << 14, MMAP_BUILD_ID = 1 << 14, SWITCH_OUT_PREEMPT = 1 << 14;
 }  // namespace misc

@@ -85,6 +85,12 @@ struct SampledPlace {
   std::optional<u64> ip, time;  ///< `time`: perf time in ns
 };
 
+/// The code of a hypervisor's guest that an interrupt ended.
+struct GuestCode {
+  u64 ip = 0;
+  Cpl cpl = Cpl::user;
+};
+
 /// What can be asked about the program that runs. The defaults are those of a trace that does not tell.
 class Target {
  public:
@@ -109,6 +115,9 @@ class Target {
   virtual bool has_page_tables() const { return false; }
   /// Where the current task's page tables have the address; nothing: no page is there.
   virtual std::optional<u64> physical_address(u64) const { return {}; }
+  /// While an interrupt is handled that came in a guest: the interrupted code, in whose place the frame has
+  /// the hypervisor's.
+  virtual std::optional<GuestCode> guest() const { return {}; }
 };
 
 /// One CPU as the perf_event subsystem has it: who runs there, and when. Its driver's samples go here.

@@ -184,7 +184,9 @@ void IntelDriver::enable_event(Event& event) {
   const EventData& data = data_of(event);
   const auto n = counter_of(event);
   if (counter::is_metric(n) && other_topdown_counts(event)) return;
-  if (event.attr.exclude_host) counters_.withhold(counter::is_metric(n) ? counter::SLOTS : n);
+  const unsigned counter = counter::is_metric(n) ? counter::SLOTS : n;
+  if (event.attr.exclude_host) counters_.withhold(counter);
+  if (event.attr.exclude_guest) counters_.keep_from_guests(counter);
   if (n == counter::GUEST_LBR) return;
   if (counter::is_metric(n)) {
     counters_.start(counter::SLOTS, data.config);

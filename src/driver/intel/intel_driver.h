@@ -43,6 +43,10 @@ class IntelDriver final : public CoreDriver, private PebsHost {
   const DemuxTotals& pebs_totals() const override { return pebs_.totals(); }
   bool holds_records() const override { return pebs_.holds_records(); }
   void forget_code() override { lbr_.forget_code(); }
+  /// PEBS counters stand still: a guest's records would go to where the guest has no memory for them.
+  std::vector<GuestRegister> guest_registers() const override {
+    return counters_.guest_registers(pebs_.enabled());
+  }
 
   perf::PmuCapabilities capabilities() const override;
   Result<Done, KernelError> init(perf::Event& event) override;

@@ -80,13 +80,13 @@ void CounterBank::start(unsigned n, u64 select) {
     if (enabled_) write_fixed_control();
     return;
   }
-  if (!has_global() && (withheld_ & bit(n)) != 0) return;
   select_[n] = select | msr::evtsel::EN;
-  if (has_global() || enabled_) access_.wrmsr(select_address(n), select_[n]);
+  if (has_global() || (enabled_ && (withheld_ & bit(n)) == 0)) access_.wrmsr(select_address(n), select_[n]);
 }
 
 void CounterBank::stop(unsigned n) {
   withheld_ &= ~bit(n);
+  hosts_ &= ~bit(n);
   if (counter::is_fixed(n)) {
     fixed_control_ &= ~fixed_field(n - counter::FIXED);
     if (enabled_) write_fixed_control();
@@ -126,8 +126,24 @@ void CounterBank::enable_all() {
     access_.wrmsr(msr::PERF_GLOBAL_CTRL, global_ctrl_ & ~withheld_);
     return;
   }
-  for (const unsigned n : set_bits(counters_ & counter::GP_BITS))
+  for (const unsigned n : set_bits(counters_ & counter::GP_BITS & ~withheld_))
     if (select_[n] != 0) access_.wrmsr(select_address(n), select_[n]);
+}
+
+std::vector<GuestRegister> CounterBank::guest_registers(u64 except) const {
+  std::vector<GuestRegister> all;
+  const auto add = [&](u32 address, u64 host, u64 guest) {
+    if (host != guest) all.push_back({address, host, guest});
+  };
+  const u64 hosts = hosts_ | except;
+  if (has_global()) {
+    add(msr::PERF_GLOBAL_CTRL, global_ctrl_ & ~withheld_, global_ctrl_ & ~hosts);
+    return all;
+  }
+  for (const unsigned n : set_bits(counters_ & counter::GP_BITS))
+    add(select_address(n), (withheld_ & bit(n)) == 0 ? select_[n] : 0,
+        (hosts & bit(n)) == 0 ? select_[n] : 0);
+  return all;
 }
 
 void CounterBank::disable_all() {
@@ -136,7 +152,7 @@ void CounterBank::disable_all() {
     access_.wrmsr(msr::PERF_GLOBAL_CTRL, 0);
     return;
   }
-  for (const unsigned n : set_bits(counters_ & counter::GP_BITS))
+  for (const unsigned n : set_bits(counters_ & counter::GP_BITS & ~withheld_))
     if (select_[n] != 0) access_.wrmsr(select_address(n), select_[n] & ~msr::evtsel::EN);
 }
 

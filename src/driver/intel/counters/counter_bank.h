@@ -4,10 +4,12 @@
 
 #include <array>
 #include <span>
+#include <vector>
 
 #include "driver/intel/enumeration.h"
 #include "driver/x86/constraint.h"
 #include "driver/x86/register_access.h"
+#include "pmusim/driver/drivers.h"
 
 namespace pmusim::driver {
 
@@ -32,6 +34,10 @@ class CounterBank {
   /// Keeps the counter from counting on the host until it is stopped: its GLOBAL_CTRL bit is for a hypervisor
   /// to set while a guest runs. Takes effect with the next `enable_all`.
   void withhold(unsigned counter) { withheld_ |= bit(counter); }
+  /// The same the other way round: it stands still while a guest runs.
+  void keep_from_guests(unsigned counter) { hosts_ |= bit(counter); }
+  /// What a hypervisor has to load for a guest in whose time the counters `except` stand still too.
+  std::vector<GuestRegister> guest_registers(u64 except) const;
 
   /// CFG_B: what reloads the counter. Writes only changes; counters without the register have no causes.
   void set_reload_causes(unsigned counter, u64 causes);
@@ -63,7 +69,7 @@ class CounterBank {
   RegisterAccess& access_;
   unsigned version_, width_;
   u64 counters_, global_ctrl_;
-  u64 withheld_ = 0;
+  u64 withheld_ = 0, hosts_ = 0;
   bool full_width_;
   bool enabled_ = false;
   u64 fixed_control_ = 0, fixed_control_written_ = 0;
