@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <fstream>
-#include <iterator>
 #include <span>
 
+#include "base/input_file.h"
 #include "base/output_file.h"
 #include "cgroup_option.h"
 #include "core_option.h"
@@ -100,8 +99,8 @@ bool choose_periods(const RecordCommand& command, TraceOption& trace, const Sess
 std::string kernel_symbols(const Session& session, const TraceOption& trace, const SessionOptions& machine) {
   if (!session.trace().contents().kernel) return {};
   if (machine.kernel_entries) return trace::synthetic_kallsyms(*machine.kernel_entries);
-  std::ifstream file(trace.title() + kallsyms_suffix);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const auto file = InputFile::open(trace.title() + kallsyms_suffix);
+  return file.ok() ? value_or_fail(file->read_text()) : std::string();
 }
 
 /// Beside the profile; says where.

@@ -14,8 +14,7 @@ namespace pmusim::tools {
 namespace {
 
 std::string content_of(const std::string& path) {
-  const std::vector<std::byte> bytes = value_or_fail(value_or_fail(InputFile::open(path)).read_all());
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  return value_or_fail(value_or_fail(InputFile::open(path)).read_text());
 }
 
 bool holds(const std::string& path, Observer* observer) {

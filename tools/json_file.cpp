@@ -33,17 +33,18 @@ JsonFile JsonFile::read(const std::string& path) {
   const InputFile input = value_or_fail(InputFile::open(path));
   if (input.size() > largest_file)
     file.refuse(fmt::format("has {} bytes; expected JSON of {} at most", input.size(), largest_file));
-  const std::vector<std::byte> bytes = value_or_fail(input.read_all());
-  const auto* const text = reinterpret_cast<const char*>(bytes.data());
+  const std::string text = value_or_fail(input.read_text());
   const auto check_depth = [&](int depth, ordered_json::parse_event_t, const ordered_json&) {
     if (depth >= deepest)
       file.refuse(fmt::format("is nested deeper than {} lists and objects; expected no more", deepest));
     return true;
   };
   try {
-    file.content = ordered_json::parse(text, text + bytes.size(), check_depth);
+    file.content = ordered_json::parse(text, check_depth);
   } catch (const ordered_json::parse_error& error) {
     file.refuse(fmt::format("is not JSON: {}", place_and_reason(error.what())));
+  } catch (const ordered_json::out_of_range&) {
+    file.refuse("has a number that is too large; expected none beyond 1.8e308");
   }
   return file;
 }

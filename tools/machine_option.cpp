@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 
+#include "base/input_file.h"
 #include "output.h"
 #include "session/core_types.h"
 
@@ -17,17 +16,15 @@ namespace pmusim::tools {
 namespace {
 
 /// Some thousand lines are more than any machine has.
-constexpr std::uintmax_t longest_file = 1 << 20;
+constexpr u64 longest_file = 1 << 20;
 
 Result<Topology, Error> machine_of_file(const std::string& path) {
-  std::error_code error;
-  if (const auto bytes = std::filesystem::file_size(path, error); !error && bytes > longest_file)
+  const auto file = InputFile::open(path);
+  if (!file.ok()) return Failure(file.error());
+  if (file->size() > longest_file)
     return Failure(Error(path + ": is too long for a description of a machine"));
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return Failure(Error(path + ": cannot be read as a description of a machine"));
-  return read_machine(std::move(text).str(), path);
+  const auto text = file->read_text();
+  return text.ok() ? read_machine(*text, path) : Failure(text.error());
 }
 
 constexpr std::string_view pmu_name(u32 type) { return type == 0 ? "cpu_core" : "cpu_atom"; }

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
+#include "output.h"
 #include "pmusim/base/types.h"
 #include "pmusim/version.h"
 
@@ -158,9 +158,7 @@ std::string man_page(const CLI::App& command) {
 
 void write_man_pages(const CLI::App& command, const std::string& folder) {
   const std::filesystem::path path = std::filesystem::path(folder) / (man_name(command) + ".1");
-  std::ofstream file(path);
-  file << man_page(command);
-  if (!file.flush()) throw CommandError(fmt::format("{}: cannot be written", path.string()));
+  write_page(path, man_page(command));
   for (const CLI::App* const sub : subcommands(command)) write_man_pages(*sub, folder);
 }
 

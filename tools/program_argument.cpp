@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <span>
 #include <string_view>
 
+#include "base/input_file.h"
 #include "command.h"
 #include "trace/format.h"
 
@@ -57,12 +58,10 @@ bool is_on_path(const std::string& name) {
 }
 
 bool is_trace(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return false;
+  const auto file = InputFile::open(path);
   trace::Magic magic{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(magic.data()), magic.size());
-  return magic == trace::file_magic;
+  return file.ok() && file->read(0, std::as_writable_bytes(std::span(magic))).ok() &&
+         magic == trace::file_magic;
 }
 
 std::size_t find_program(const std::vector<std::string>& arguments) {

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
+#include <span>
+#include <string_view>
 
 #include "annotate/significance.h"
+#include "base/input_file.h"
 #include "json_file.h"
 
 namespace pmusim::tools {
@@ -44,12 +47,14 @@ void add_event(const JsonFile& file, const ordered_json& event, annotate::Compar
 }  // namespace
 
 bool is_stat_file(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return false;
-  std::ifstream file(path, std::ios::binary);
-  char first = 0;
-  file >> first;  // without white space before it
-  return first == '{';
+  const auto file = InputFile::open(path);
+  if (!file.ok()) return false;
+  std::array<char, 64> begin{};
+  const std::span start = std::span(begin).first(std::min<u64>(begin.size(), file->size()));
+  if (!file->read(0, std::as_writable_bytes(start)).ok()) return false;
+  const std::string_view text(start.data(), start.size());
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
 }
 
 annotate::ComparedSide read_stat_file(const std::string& path) {

@@ -7,9 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "base/input_file.h"
 #include "output.h"
 
 namespace pmusim::tools {
@@ -24,9 +23,7 @@ namespace {
 std::string present_content(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return "";
-  std::ostringstream content;
-  content << std::ifstream(path, std::ios::binary).rdbuf();
-  return std::move(content).str();
+  return value_or_fail(value_or_fail(InputFile::open(path)).read_text());
 }
 
 }  // namespace

@@ -97,6 +97,12 @@ Result<std::vector<std::byte>, Error> InputFile::read_all() const {
   return bytes;
 }
 
+Result<std::string, Error> InputFile::read_text() const {
+  std::string text(size_, '\0');
+  if (auto done = read(0, std::as_writable_bytes(std::span(text))); !done.ok()) return Failure(done.error());
+  return text;
+}
+
 Error InputFile::damaged(u64 offset, std::string_view what) const {
   return Error(fmt::format("{}: damaged at offset {}: {}", path_, offset, what));
 }

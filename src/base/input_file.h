@@ -32,6 +32,7 @@ class InputFile {
   /// Fills `out` from `offset`. Errors: the file ends before, the disk.
   Result<Done, Error> read(u64 offset, std::span<std::byte> out) const;
   Result<std::vector<std::byte>, Error> read_all() const;
+  Result<std::string, Error> read_text() const;
   /// The sentence "FILE: damaged at offset N: WHAT".
   Error damaged(u64 offset, std::string_view what) const;
 

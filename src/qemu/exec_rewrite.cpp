@@ -14,9 +14,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <span>
+
+#include "base/input_file.h"
 
 namespace pmusim::qemu {
 namespace {
@@ -95,8 +96,11 @@ Program look_at(u32 tid, i64 directory, std::string path) {
   for (int depth = 0; depth < max_interpreters; ++depth) {
     const std::string here = seen_from_here(tid, directory, path);
     if (::access(here.c_str(), X_OK) != 0) return {};
+    const auto file = InputFile::open(here);
+    if (!file.ok()) return {};
     std::array<char, 256> head{};
-    std::ifstream(here, std::ios::binary).read(head.data(), head.size() - 1);
+    const std::span start = std::span(head).first(std::min<u64>(head.size() - 1, file->size()));
+    if (!file->read(0, std::as_writable_bytes(start)).ok()) return {};
     if (!std::string_view(head.data(), head.size()).starts_with("#!")) {
       const bool elf = std::memcmp(head.data(), ELFMAG, SELFMAG) == 0 && head[EI_CLASS] == ELFCLASS64;
       u16 machine = 0;

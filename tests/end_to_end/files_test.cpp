@@ -60,18 +60,26 @@ TEST_F(Files, ThatAreReplacedKeepTheirModeButForRegisters) {
 TEST_F(Files, ThatArePipesWithoutAWriterAreRefusedAtOnce) {
   const std::string pipe = file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  const std::vector<std::vector<std::string>> commands{{"script", "-i", pipe},
-                                                       {"report", "-i", pipe},
-                                                       {"annotate", "-i", pipe},
-                                                       {"pebs", "drain", pipe},
-                                                       {"trace", "info", pipe},
-                                                       {"trace", "dump", pipe},
-                                                       {"stat", pipe},
-                                                       {"why", pipe},
-                                                       {"record", pipe},
-                                                       {"scenario", pipe},
-                                                       {"experiment", "collisions", pipe},
-                                                       {"experiment", "acr", "--trace", pipe}};
+  const std::vector<std::vector<std::string>> commands{
+      {"script", "-i", pipe},
+      {"report", "-i", pipe},
+      {"annotate", "-i", pipe},
+      {"pebs", "drain", pipe},
+      {"trace", "info", pipe},
+      {"trace", "dump", pipe},
+      {"stat", pipe},
+      {"why", pipe},
+      {"record", pipe},
+      {"scenario", pipe},
+      {"mem", "report", pipe},
+      {"c2c", "report", pipe},
+      {"diff", pipe, pipe},
+      {"sweep", "-o", file("results"), pipe},
+      {"stat", "-a", "--machine", pipe, trace("T")},
+      {"trace", "import", "-f", "pt", "-o", file("out"), pipe},
+      {"trace", "export", "-f", "pt", "-o", file("out"), pipe},
+      {"experiment", "collisions", pipe},
+      {"experiment", "acr", "--trace", pipe}};
   for (std::vector<std::string> command : commands) {
     const std::string what = command.front();
     command.insert(command.begin(), {"timeout", "20", pmusim()});

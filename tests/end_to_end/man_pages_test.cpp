@@ -69,7 +69,7 @@ TEST_F(ManPages, KeepBackslashesQuotesAndDots) {
 TEST(ManPagesFolder, ThatIsNotThereIsOneSentence) {
   const Output output = run({pmusim(), "help", "--man-pages", "/nonexistent"});
   EXPECT_EQ(output.status, 2);
-  EXPECT_EQ(output.err, "pmusim: /nonexistent/pmusim.1: cannot be written\n");
+  EXPECT_EQ(output.err, "pmusim: /nonexistent/pmusim.1: cannot be written: No such file or directory\n");
 }
 
 }  // namespace
