@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "pmusim/base/types.h"
 
 namespace pmusim::tools {
 
@@ -21,6 +24,13 @@ struct JsonFile {
 
   /// Ends the command: "FILE: SENTENCE".
   [[noreturn]] void refuse(std::string_view sentence) const;
+
+  /// The value, or the end of the command with the error's sentence behind the file's name.
+  template <class T>
+  T value_or_refuse(Result<T, Error> result) const {
+    if (!result.ok()) refuse(result.error().message);
+    return std::move(result).value();
+  }
 };
 
 }  // namespace pmusim::tools

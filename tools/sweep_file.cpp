@@ -156,7 +156,7 @@ struct ChangedModel {
 };
 
 ChangedModel changed(const JsonFile& file, const std::string& name, const NamedText& set) {
-  ChangedModel made{name, value_or_fail(find_cpu_model(name)), set.text};
+  ChangedModel made{name, file.value_or_refuse(find_cpu_model(name)), set.text};
   if (!set.name.empty()) made.name += '+' + set.name;
   if (set.text.empty()) return made;
   if (const auto done = set_core_parameters(made.model.core, set.text); !done.ok())
@@ -229,7 +229,7 @@ std::vector<SweepJob> read_sweep(const std::string& path) {
       const CpuModel& model = place.model.model;
       for (const NamedText& set : sets) jobs.push_back(place.job(set, list_of(file, set, model)));
       if (metrics.text.empty()) continue;
-      const auto wanted = value_or_fail(find_metrics(metrics.text, model, MissingEvents::kept));
+      const auto wanted = file.value_or_refuse(find_metrics(metrics.text, model, MissingEvents::kept));
       const NamedText needed{metrics.name, metric_events(wanted, model)};
       jobs.push_back(place.job(metrics, list_of(file, needed, model), wanted));
     }

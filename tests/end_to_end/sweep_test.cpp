@@ -133,6 +133,8 @@ TEST_F(Sweep, SaysWhatInTheFileIsWrong) {
             begin + "\"a/b\": expected a name of letters, digits, '_', '-', '+' and '@'\n");
   EXPECT_THAT(refused(R"({"traces": ["one.pmutrace"], "models": ["icelake"], "events": {"a": "nonsense"}})"),
               HasSubstr(begin + "\"events\": \"a\" on icelake: "));
+  EXPECT_THAT(refused(R"({"traces": ["one.pmutrace"], "models": ["iicelake"], "events": {"a": "cycles"}})"),
+              HasSubstr(begin + "unknown CPU model 'iicelake'"));
   EXPECT_THAT(refused(R"({"traces": ["none.pmutrace"], "models": ["icelake"], "events": {"a": "cycles"}})"),
               HasSubstr("none.pmutrace: cannot be read: "));
 }
