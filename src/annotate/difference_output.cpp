@@ -157,8 +157,8 @@ class DifferenceJson {
   }
 
   Json place(const PlaceChange& p) const {
-    Json json{{"module", printable(p.module)}, {"symbol", printable(p.symbol)}};
-    if (p.line != 0) json.update({{"file", printable(p.file)}, {"line", p.line}});
+    Json json{{"module", p.module}, {"symbol", p.symbol}};
+    if (p.line != 0) json.update({{"file", p.file}, {"line", p.line}});
     json.update({{"before", weight(p.before)},
                  {"after", weight(p.after)},
                  {"before_percent", maybe(p.before_percent)},
@@ -174,7 +174,7 @@ class DifferenceJson {
   }
 
   Json json_of_event(const EventChange& change) const {
-    return {{"event", printable(change.event)},
+    return {{"event", change.event},
             {"before", side(change.before, change.before_runs)},
             {"after", side(change.after, change.after_runs)},
             {"p", maybe(change.p)},
@@ -192,14 +192,14 @@ Json packed_places(const std::vector<PlaceChange>& places) {
   Json rows = Json::array();
   for (const PlaceChange& p : places) {
     Json row{p.number, period(p.before), period(p.after)};
-    if (p.line != 0) row.insert(row.end(), {Json(printable(p.file)), Json(p.line)});
+    if (p.line != 0) row.insert(row.end(), {Json(p.file), Json(p.line)});
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
 Json packed(const EventChange& change) {
-  return {{"event", printable(change.event)},
+  return {{"event", change.event},
           {"before", change.before.period},
           {"after", change.after.period},
           {"p", maybe(change.p)},

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "command.h"
+#include "pmusim/trace/trace.h"
 #include "tests/perfdata/file_fixture.h"
 #include "tests/support/json.h"
 
@@ -20,6 +21,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr const char* hostile_name = "evil\x1b[2J\x1b]0;pwn\a\n  99.99%  forged";
+
+using Arguments = std::vector<std::string>;
 
 /// Nothing that a terminal acts on but ends of lines and tabs.
 MATCHER(IsFitForATerminal, "") {
@@ -68,6 +71,39 @@ class Hostile : public testing::Test {
     return file("perf.data");
   }
 
+  /// A trace in which program and file are called `name`, and which is called so itself.
+  std::string trace(const std::string& name, trace::Contents contents = {.addresses = true}) const {
+    constexpr u8 loop[] = {0x48, 0x8B, 0x04, 0xCE, 0x75, 0xFA}, call[] = {0x0F, 0x05};
+    constexpr u8 loop_lengths[] = {4, 2}, call_lengths[] = {2};
+    const std::string path = file(name);
+    auto writer = trace::Writer::create(path, contents);
+    EXPECT_TRUE(writer.ok());
+    const auto tell = [&](const trace::SideBandRecord& record) {
+      EXPECT_TRUE(writer->side_band(record).ok());
+    };
+    tell(trace::ProcessStart{1, 1, name.substr(0, 15), true});
+    tell(trace::Map{1, {0x400000, 0x1000, 0, 5, 2, "/tmp/" + name, {}}});
+    tell(trace::ThreadSwitch{1, 1});
+    const trace::Block& body = writer->add_block(0x400100, std::as_bytes(std::span(loop)), loop_lengths);
+    const trace::Block& end = writer->add_block(body.end(), std::as_bytes(std::span(call)), call_lengths);
+    constexpr u64 rounds = 1000;
+    for (u64 round = 1; round <= rounds; ++round) {
+      const u64 address = 0x600000 + 8 * round;
+      const u64 next = round == rounds ? body.end() : body.start();
+      EXPECT_TRUE(writer->run({.block = &body, .next_ip = next, .addresses = {&address, 1}}).ok());
+    }
+    EXPECT_TRUE(writer->run({.block = &end, .next_ip = end.end()}).ok());
+    EXPECT_TRUE(writer->finish().ok());
+    return path;
+  }
+
+  static Output pmusim_with(const Arguments& command, const Arguments& last = {}) {
+    Arguments all{pmusim()};
+    all.insert(all.end(), command.begin(), command.end());
+    all.insert(all.end(), last.begin(), last.end());
+    return run(all);
+  }
+
  private:
   ScratchDirectory scratch_;
 };
@@ -76,18 +112,51 @@ class Hostile : public testing::Test {
 
 TEST_F(Hostile, NamesOfAProfileAreShownAsBytes) {
   const std::string input = profile(hostile_name);
-  for (const std::vector<std::string>& command : {std::vector<std::string>{"script", "-F", "+brstack"},
-                                                  {"report", "--sort", "symbol,module,line,branch"},
-                                                  {"annotate"}}) {
-    std::vector<std::string> arguments{pmusim()};
-    arguments.insert(arguments.end(), command.begin(), command.end());
-    arguments.insert(arguments.end(), {"-i", input});
-    const Output output = run(arguments);
+  for (const Arguments& command : {Arguments{"script", "-F", "+brstack"},
+                                   {"report", "--sort", "symbol,module,line,branch"},
+                                   {"report", "--header", "--sort", "comm,pid"},
+                                   {"annotate"}}) {
+    const Output output = pmusim_with(command, {"-i", input});
     EXPECT_EQ(output.status, 0) << command[0];
     EXPECT_THAT(output.out + output.err,
                 AllOf(IsFitForATerminal(), HasSubstr("evil\\x1b[2J\\x1b]0;pwn\\x07")))
         << command[0];
     EXPECT_THAT(output.out + output.err, Not(HasSubstr("\n  99.99%"))) << command[0];
+  }
+}
+
+TEST_F(Hostile, NamesOfATraceAreShownAsBytes) {
+  const std::string input = trace(hostile_name), out = file("out");
+  for (const Arguments& command : {Arguments{"trace", "info"},
+                                   {"trace", "dump"},
+                                   {"trace", "export", "-f", "insn-trace", "-o", out},
+                                   {"stat"},
+                                   {"stat", "-x,", "--per-thread"},
+                                   {"record", "-v", "-c", "100", "-o", out},
+                                   {"why"},
+                                   {"mem", "report"},
+                                   {"diff", "--models", "icelake,skylake"}}) {
+    const Output output = pmusim_with(command, {input});
+    EXPECT_EQ(output.status, 0) << command[0] << ": " << output.err;
+    EXPECT_THAT(output.out + output.err, AllOf(IsFitForATerminal(), Not(HasSubstr("\n  99.99%"))))
+        << command[0] << ' ' << command[1];
+  }
+  EXPECT_THAT(pmusim_with({"trace", "info"}, {input}).out, HasSubstr("evil\\x1b[2J"));
+}
+
+TEST_F(Hostile, NamesOfBothSidesOfAComparisonAreShownAsBytes) {
+  const std::string input = profile(hostile_name);
+  const Output output = pmusim_with({"diff", input, input});
+  EXPECT_EQ(output.status, 0) << output.err;
+  EXPECT_THAT(output.out + output.err, AllOf(IsFitForATerminal(), HasSubstr("evil\\x1b[2J")));
+}
+
+TEST_F(Hostile, NamesInExportsEndNoLine) {
+  const std::string input = profile(hostile_name);
+  for (const char* const format : {"collapsed", "callgrind"}) {
+    const Output output = pmusim_with({"report", "--export", format, "-i", input});
+    EXPECT_EQ(output.status, 0) << format << output.err;
+    EXPECT_THAT(output.out, AllOf(IsFitForATerminal(), Not(HasSubstr("\n  99.99%")))) << format;
   }
 }
 
@@ -97,12 +166,22 @@ TEST_F(Hostile, JsonKeepsNamesAsTheyAre) {
   EXPECT_EQ(samples.at(0).at("event"), hostile_name);
   const auto report = parse_json(run({pmusim(), "report", "--json", "-i", input}).out);
   EXPECT_EQ(report.at("events").at(0).at("name"), hostile_name);
+  const auto change = nlohmann::json::parse(run({pmusim(), "diff", "--json", input, input}).out);
+  EXPECT_EQ(change.at("events").at(0).at("event"), hostile_name);
 }
 
 TEST_F(Hostile, ThePageHasNoElementsOutOfNames) {
   const std::string input = profile("</script><img src=x onerror=alert(1)>");
   ASSERT_EQ(run({pmusim(), "report", "--html", file("page.html"), "-i", input}).status, 0);
   EXPECT_THAT(read_file(file("page.html")), AllOf(Not(HasSubstr("<img")), HasSubstr("\\u003cimg")));
+}
+
+TEST_F(Hostile, KernelSymbolsThatAreAPipeAreNotWaitedFor) {
+  const std::string input = trace("T", {.addresses = true, .kernel = true});
+  pipe("T.kallsyms");
+  const Output output =
+      run({"timeout", "20", pmusim(), "record", "-q", "-c", "100", "-o", file("out"), input});
+  EXPECT_EQ(output.status, 0) << output.err;
 }
 
 TEST_F(Hostile, NamesOf32KibAreOrdinaryNames) {
@@ -145,6 +224,12 @@ TEST_F(Hostile, DeepJsonIsRefusedWithItsDepth) {
 TEST_F(Hostile, WhatIsNoJsonIsRefusedWithItsPlace) {
   EXPECT_THAT(sweep(written("x.json", "{\n  \"traces\" [\"a\"]}")).err,
               HasSubstr("x.json: is not JSON: line 2, column"));
+}
+
+TEST_F(Hostile, ANumberThatNoTypeHoldsIsRefusedWithTheFile) {
+  const Output output = sweep(written("x.json", "{\"traces\": 9e999}"));
+  EXPECT_EQ(output.status, 2);
+  EXPECT_THAT(output.err, HasSubstr("x.json: has a number that is too large"));
 }
 
 TEST_F(Hostile, APipeAsSweepFileIsRefused) {
