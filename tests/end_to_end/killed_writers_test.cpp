@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -28,9 +29,9 @@ using Command = std::vector<std::string>;
 /// What a writer reads.
 struct Inputs {
   ScratchDirectory scratch;
-  std::string trace = recorded("branches", {"4000"}), profile = scratch.file("perf.data"),
-              champsim = scratch.file("champsim"), sweep = scratch.file("sweep.json"),
-              results = scratch.file("results");
+  std::string trace = recorded("branches", {"4000"}), short_trace = recorded("branches", {"400"}),
+              profile = scratch.file("perf.data"), champsim = scratch.file("champsim"),
+              sweep = scratch.file("sweep.json"), results = scratch.file("results");
 
   Inputs() {
     std::ofstream(sweep) << R"({"traces": [")" << trace
@@ -66,6 +67,12 @@ const std::vector<Writer> writers{
        return Command{"trace", "record", "-o", out, "--", workload("branches"), "4000"};
      },
      false},
+    {"trace_record_step",
+     [](const Inputs&, const std::string& out) {
+       return Command{"trace", "record", "--step", "--start-symbol",     "main",
+                      "-o",    out,      "--",     workload("branches"), "4"};
+     },
+     false},
     {"trace_import",
      [](const Inputs& in, const std::string& out) {
        return Command{"trace", "import", "-f", "champsim", "-o", out, in.champsim};
@@ -81,6 +88,34 @@ const std::vector<Writer> writers{
     {"report",
      [](const Inputs& in, const std::string& out) {
        return Command{"report", "--html", out, "-i", in.profile};
+     }},
+    {"report_export",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"report", "--export", "callgrind", "-o", out, "-i", in.profile};
+     }},
+    {"diff",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"diff", "--html", out, in.profile, in.profile};
+     }},
+    {"why",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"why", "-q", "--html", out, in.short_trace};
+     }},
+    {"trace_info",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"trace", "info", "--html", out, in.trace};
+     }},
+    {"hardware_log",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"stat", "-e", "cycles", "--hw-log", out, in.trace};
+     }},
+    {"hardware_timeline",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"stat", "-e", "cycles", "--hw-timeline", out, in.trace};
+     }},
+    {"pebs_generate",
+     [](const Inputs&, const std::string& out) {
+       return Command{"pebs", "generate", "--format", "4", "--records", "10000", "-o", out};
      }},
     {"sweep",
      [](const Inputs& in, const std::string& out) {
@@ -133,11 +168,14 @@ class Writers : public testing::TestWithParam<Writer> {
   ScratchDirectory scratch_;
 };
 
-/// 25 moments for each of eight: 200. PMUSIM_KILLS is how many times as many, for longer runs.
-unsigned rounds() {
-  const char* const times = std::getenv("PMUSIM_KILLS");
-  return 25 * (times != nullptr ? std::max(1, std::atoi(times)) : 1);
+/// For longer runs (scripts/soak.sh): another number in the environment.
+unsigned number_from(const char* variable, unsigned otherwise) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? static_cast<unsigned>(std::max(1, std::atoi(text))) : otherwise;
 }
+
+/// 13 moments for each of sixteen: 208. PMUSIM_KILLS is how many times as many.
+unsigned rounds() { return 13 * number_from("PMUSIM_KILLS", 1); }
 
 /// The shortest of three runs, which leave the whole file: the first one may wait for the disk.
 std::chrono::microseconds time_of(const Command& command) {
@@ -155,7 +193,7 @@ TEST_P(Writers, ThatAreKilledLeaveTheOldFileOrTheNewOne) {
   write_old();
   const auto all = time_of(command());
   const std::string whole = read_file(output());
-  std::mt19937 random(42);
+  std::mt19937 random(number_from("PMUSIM_SEED", 42));
   unsigned old = 0;
   for (unsigned round = 0; round < rounds(); ++round) {
     write_old();
@@ -197,6 +235,40 @@ TEST_P(Writers, ThatMayNotWriteThereSaySo) {
   EXPECT_THAT(output.err, HasSubstr("out"));
   EXPECT_TRUE(is_old());
   expect_no_others();
+}
+
+// Of a sweep each finished job is a file.
+TEST(KilledSweep, LeavesWholeResultsAndGoesOnWithTheOthers) {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("sweep.json");
+  std::ofstream(file) << R"({"traces": [")" << recorded("branches", {"400"})
+                      << R"("], "models": ["icelake", "skylake"],
+                            "events": {"a": "cycles", "b": "branches"}})";
+  const auto sweep_into = [&](const std::string& folder) {
+    return Command{pmusim(), "sweep", "--quiet", "-o", scratch.file(folder), file};
+  };
+  const auto results_in = [&](const std::string& folder) {
+    std::map<std::string, std::string> results;
+    for (const auto& entry : fs::directory_iterator(scratch.file(folder)))
+      results[entry.path().filename().string()] = read_file(entry.path().string());
+    return results;
+  };
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_EQ(run(sweep_into("whole")).status, 0);
+  const auto all =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
+  const auto whole = results_in("whole");
+  std::mt19937 random(number_from("PMUSIM_SEED", 42));
+  for (unsigned round = 0; round < rounds(); ++round) {
+    fs::remove_all(scratch.file("killed"));
+    fs::create_directory(scratch.file("killed"));
+    const Running sweep(sweep_into("killed"));
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % static_cast<unsigned>(all.count())));
+    sweep.end_with(SIGKILL);
+    for (const auto& [name, result] : results_in("killed")) EXPECT_EQ(result, whole.at(name)) << round;
+    EXPECT_EQ(run(sweep_into("killed")).status, 0);
+    EXPECT_EQ(results_in("killed"), whole) << round;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Writers, testing::ValuesIn(writers),

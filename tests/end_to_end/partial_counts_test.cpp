@@ -150,5 +150,21 @@ TEST(BrokenPipe, EndsARecordingWithoutASentence) {
   EXPECT_EQ(output.err, "");
 }
 
+// More than a pipe holds.
+TEST(BrokenPipe, EndsWhatPrintsWithoutASentence) {
+  const ScratchDirectory scratch;
+  const std::string trace = recorded("branches", {"20000"}), profile = scratch.file("perf.data");
+  ASSERT_EQ(run({pmusim(), "record", "-q", "-b", "-c", "997", "-o", profile, trace}).status, 0);
+  for (const std::string& command :
+       {"trace dump " + trace, "script -F +brstack -i " + profile, "script --json -i " + profile,
+        "annotate --json -i " + profile,
+        "record -q -b -c 101 --hw-log - -o " + scratch.file("d") + " " + trace}) {
+    const Output output =
+        run({"bash", "-c", pmusim() + " " + command + " | head -c 1 > /dev/null; exit ${PIPESTATUS[0]}"});
+    EXPECT_EQ(output.status, 128 + SIGPIPE) << command;
+    EXPECT_EQ(output.err, "") << command;
+  }
+}
+
 }  // namespace
 }  // namespace pmusim::test
