@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a trace of another tool, whose format the first byte chooses: importing it ends.
+// Any bytes as a trace of another tool: importing it ends, and what was imported can be read. The first byte
+// chooses the format and what the bytes are packed with, which a fuzzer could not do: there are checksums.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 
 #include "pmusim/formats/formats.h"
 #include "pmusim/trace/trace.h"
+#include "tests/formats/packed.h"
 #include "tests/support/fuzz_input.h"
 
 namespace {
@@ -29,6 +31,28 @@ std::string code_trace() {
   return path;
 }
 
+void must_be_readable(const std::string& path, pmusim::u64 instructions) {
+  using pmusim::must;
+  auto trace = pmusim::trace::Reader::open(path);
+  must(trace.ok() && trace->length() == instructions);
+  for (auto item = trace->next(); *item; item = trace->next()) must(item.ok());
+}
+
+/// How a file is imported, by its first byte. Below the number of formats: as it is, and all of it.
+struct Choice {
+  pmusim::formats::Format format;
+  pmusim::test::Packing packing;
+  pmusim::u64 max_instructions;
+
+  explicit Choice(std::size_t byte) {
+    const auto formats = pmusim::formats::all_formats();
+    constexpr std::size_t packings = 4;
+    format = formats[byte % formats.size()].format;
+    packing = static_cast<pmusim::test::Packing>(byte / formats.size() % packings);
+    max_instructions = byte / formats.size() / packings;
+  }
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -37,15 +61,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const std::string output =
       std::filesystem::temp_directory_path() / fmt::format("pmusim-fuzz-{}", getpid());
   static const std::string code = code_trace();
-  FuzzInput input(data, size);
-  const formats::Format format = input.pick(formats::all_formats()).format;
-  const std::size_t bytes = size == 0 ? 0 : size - 1;
-  must(ftruncate(descriptor, static_cast<off_t>(bytes)) == 0);
-  must(pwrite(descriptor, data + (size - bytes), bytes, 0) == static_cast<ssize_t>(bytes));
-  const auto imported = formats::import_trace({.format = format,
-                                               .input = fmt::format("/proc/self/fd/{}", descriptor),
-                                               .output = output,
-                                               .code = format == formats::Format::pt ? code : std::string()});
-  if (imported.ok()) std::filesystem::remove(output);
+  if (size == 0) return 0;
+  const Choice choice(*data);
+  const std::string file = test::packed({reinterpret_cast<const char*>(data) + 1, size - 1}, choice.packing);
+  must(ftruncate(descriptor, 0) == 0);
+  must(pwrite(descriptor, file.data(), file.size(), 0) == static_cast<ssize_t>(file.size()));
+  const auto imported =
+      formats::import_trace({.format = choice.format,
+                             .input = fmt::format("/proc/self/fd/{}", descriptor),
+                             .output = output,
+                             .max_instructions = choice.max_instructions,
+                             .code = choice.format == formats::Format::pt ? code : std::string()});
+  if (!imported.ok()) return 0;
+  must_be_readable(output, imported->instructions);
+  std::filesystem::remove(output);
   return 0;
 }

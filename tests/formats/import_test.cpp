@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <lzma.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include <csignal>
@@ -15,10 +13,12 @@
 
 #include "formats/input_stream.h"
 #include "tests/formats/imported.h"
+#include "tests/formats/packed.h"
 
 namespace pmusim::formats {
 namespace {
 
+using test::Packing;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using trace::OwnedItem;
@@ -62,26 +62,9 @@ TEST(Import, StopsAfterAsManyInstructionsAsAskedFor) {
 
 TEST(Import, UnpacksGzipXzAndZstd) {
   const std::string plain = text_of(small_program());
-  std::string gzip(compressBound(plain.size()) + 64, 0), xz(lzma_stream_buffer_bound(plain.size()), 0),
-      zstd(ZSTD_compressBound(plain.size()), 0);
-  z_stream deflated{};
-  deflateInit2(&deflated, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY);
-  deflated.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
-  deflated.avail_in = static_cast<uInt>(plain.size());
-  deflated.next_out = reinterpret_cast<Bytef*>(gzip.data());
-  deflated.avail_out = static_cast<uInt>(gzip.size());
-  ASSERT_EQ(deflate(&deflated, Z_FINISH), Z_STREAM_END);
-  gzip.resize(deflated.total_out);
-  deflateEnd(&deflated);
-  std::size_t xz_bytes = 0;
-  ASSERT_EQ(
-      lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const uint8_t*>(plain.data()),
-                              plain.size(), reinterpret_cast<uint8_t*>(xz.data()), &xz_bytes, xz.size()),
-      LZMA_OK);
-  xz.resize(xz_bytes);
-  zstd.resize(ZSTD_compress(zstd.data(), zstd.size(), plain.data(), plain.size(), 3));
   const std::vector<OwnedItem> expected = Imported(Format::champsim, plain).runs;
-  for (const std::string& packed : {gzip, xz, zstd}) {
+  for (const Packing packing : {Packing::gzip, Packing::xz, Packing::zstd}) {
+    const std::string packed = test::packed(plain, packing);
     EXPECT_EQ(Imported(Format::champsim, packed).runs, expected);
     EXPECT_EQ(Imported(Format::champsim, packed + packed).instructions, 16u)
         << "two files, one behind the other";

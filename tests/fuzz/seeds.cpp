@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes what fuzzers of files start from, a folder for each: traces, profiles of one, PEBS buffers.
+// Writes what fuzzers of files start from, a folder for each: traces, profiles of one, PEBS buffers, texts.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -11,6 +11,7 @@
 #include "pmusim/perfdata/reader.h"
 #include "pmusim/session/record.h"
 #include "pmusim/trace/trace.h"
+#include "tests/perfdata/feature_editor.h"
 #include "tests/support/fuzz_input.h"
 #include "tests/support/unpacked_trace.h"
 #include "tools/pebs_file.h"
@@ -148,6 +149,50 @@ void write_pt_packets(const fs::path& packets, const std::string& trace) {
   fs::remove(file);
 }
 
+void write_text(const fs::path& file, std::string_view text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+/// Behind whether it is the short form, and a list of CPUs with its length.
+void write_machines(const fs::path& folder) {
+  using namespace std::string_view_literals;
+  write_text(folder / "short",
+             "\x01\x05"
+             "0,2-3alderlake:8p16t8e"sv);
+  write_text(folder / "lines",
+             "\x00\x03"
+             "0-1cpu 0 package 1 die 2 core 3 thread 0 model skylake\n"
+             "# off\ncpu 1 package 1 die 2 core 3 thread 1 model skylake offline\n"sv);
+}
+
+/// Each feature of a profile: its number less one, its length in two bytes, its payload.
+void write_features(const fs::path& file, const fs::path& profile) {
+  std::ifstream in(profile, std::ios::binary);
+  const std::vector<char> chars{std::istreambuf_iterator<char>(in), {}};
+  const auto bytes = std::as_bytes(std::span(chars));
+  const perfdata::FeatureEditor editor({bytes.begin(), bytes.end()});
+  std::ofstream out(file, std::ios::binary);
+  for (const unsigned number : editor.features()) {
+    const std::vector<std::byte> payload = editor.payload(number);
+    for (const std::size_t byte : {std::size_t{number - 1}, payload.size() & 0xFF, payload.size() >> 8})
+      out.put(static_cast<char>(byte));
+    out.write(reinterpret_cast<const char*>(payload.data()), static_cast<std::streamsize>(payload.size()));
+  }
+}
+
+/// Counts behind a 1, the file of a sweep behind a 0.
+void write_json_files(const fs::path& folder) {
+  using namespace std::string_view_literals;
+  write_text(
+      folder / "stat",
+      "\x01{\"trace\": \"t\", \"model\": \"icelake\", \"events\": [{\"event\": \"cycles\", \"value\": 7,"
+      " \"runs\": [7, 7.5]}, {\"event\": \"x\", \"value\": null}]}"sv);
+  write_text(folder / "sweep",
+             "\x00{\"traces\": [\"one.pmutrace\"], \"models\": [\"icelake\", \"skylake\"], \"events\":"
+             " {\"a\": \"{cycles,branches}:u\"}, \"metrics\": [\"insn_per_cycle\"], \"core\": \"simple\","
+             " \"start\": \"warm\", \"core_sets\": {\"large\": \"L2=4MiB\"}}"sv);
+}
+
 }  // namespace
 }  // namespace pmusim
 
@@ -155,8 +200,9 @@ int main(int count, char** arguments) {
   using namespace pmusim;
   if (count != 2) return 2;
   const fs::path folder = arguments[1];
-  for (const char* each : {"trace_reader", "perfdata_reader", "annotate_report", "formats_import",
-                           "formats_pt_packets", "tools_pebs_file", "driver_pebs_demux"})
+  for (const char* each :
+       {"trace_reader", "perfdata_reader", "annotate_report", "formats_import", "formats_pt_packets",
+        "tools_pebs_file", "driver_pebs_demux", "cpu_machine_text", "perfdata_features", "tools_json_files"})
     fs::create_directories(folder / each);
   const std::string with_registers = (folder / "trace_reader" / "registers").string(),
                     timed = (folder / "trace_reader" / "timing").string();
@@ -167,6 +213,9 @@ int main(int count, char** arguments) {
   write_chunks((folder / "trace_reader" / "chunks").string());
   write_profiles(folder / "perfdata_reader", with_registers);
   write_profiles(folder / "annotate_report", with_registers);
+  write_features(folder / "perfdata_features" / "plain", folder / "perfdata_reader" / "plain");
+  write_machines(folder / "cpu_machine_text");
+  write_json_files(folder / "tools_json_files");
   write_other_traces(folder / "formats_import", with_registers, timed);
   write_pt_packets(folder / "formats_pt_packets" / "packets", with_registers);
   write_pt_packets(folder / "formats_pt_packets" / "timed", timed);
