@@ -25,4 +25,4 @@ mapfile -t programs < <(find build/coverage build/coverage/tests -maxdepth 1 -na
   ! -name 'test_capi_*' ! -name test_end_to_end ! -name test_architecture)
 "$tools/llvm-cov" export -instr-profile build/coverage/all.profdata "${programs[@]/#/-object=}" -format=text \
   "$PWD/src" "$PWD/include" >build/coverage/coverage.json
-scripts/coverage_table.py build/coverage/coverage.json build/coverage/missed.txt
+scripts/coverage_table.py build/coverage/coverage.json build/coverage/missed.txt build/coverage/table.json

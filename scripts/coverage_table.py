@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""coverage_table.py EXPORT MISSED: a Markdown table by module of what llvm-cov exported, and a list of what was not executed.
+"""coverage_table.py EXPORT MISSED TABLE: a table by module of what llvm-cov exported, printed and as JSON, and a list of what
+was not executed.
 
 A line counts as executed if any region that begins on it or covers it was; a branch has two sides. Instances of a template
 count once: what one of them executed is executed.
 """
 import collections
+import datetime
 import json
 import pathlib
+import subprocess
 import sys
+
+from figures import coverage_table
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 
@@ -45,12 +50,8 @@ def sides(branches):
     return taken
 
 
-def share(hit, all_of_them):
-    return f"{100 * hit / all_of_them:.1f} %" if all_of_them else "-"
-
-
 def main():
-    export, missed = sys.argv[1:]
+    export, missed, table = sys.argv[1:]
     totals = collections.defaultdict(collections.Counter)
     with open(missed, "w", encoding="utf-8") as out:
         for file in sorted(json.load(open(export, encoding="utf-8"))["data"][0]["files"], key=lambda f: f["filename"]):
@@ -66,10 +67,11 @@ def main():
             name = pathlib.Path(file["filename"]).relative_to(TOP)
             if never or one_sided:
                 print(f"{name}: lines {never}; one side of branches on {one_sided}", file=out)
-    print("| Module | Lines | of them executed | Sides of branches | of them executed |\n|---|---|---|---|---|")
-    for module, t in sorted(totals.items(), key=lambda item: (item[0] == "all", item[0])):
-        print(f"| `{module}` | {t['lines']:,} | {share(t['lines_hit'], t['lines'])} | {t['sides']:,} | "
-              f"{share(t['sides_hit'], t['sides'])} |")
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=TOP, capture_output=True, text=True, check=True)
+    modules = {name: totals[name] for name in sorted(totals, key=lambda name: (name == "all", name))}
+    run = {"commit": commit.stdout.strip(), "date": datetime.date.today().isoformat(), "modules": modules}
+    pathlib.Path(table).write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+    print(coverage_table(run))
 
 
 if __name__ == "__main__":

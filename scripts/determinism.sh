@@ -8,7 +8,7 @@
 #
 # Builds the command once per cell in build/determinism/CELL (O3 is -O3 -march=native), runs what
 # scripts/determinism_runs.txt lists over the same three traces, and compares hashes with those of the first cell.
-# Results stay in build/determinism/results/CELL; a cell is built and run again only if something changed.
+# Results stay in build/determinism/results/CELL, a hash for each run, and when they were made and of what in CELL.when.
 # TRACES=DIR takes traces recorded before (branches, mispredict, simd .pmutrace), JOBS=N compiles with N at a time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -82,6 +82,7 @@ for cell in "$@"; do
   record_traces "$pmusim" "$traces"
   results=$work/results/$(echo "$cell" | tr / _)
   (hashes_of "$pmusim" "$traces") >"$results"
+  printf '%s %s\n' "$(git rev-parse --short HEAD)" "$(date -u +%F)" >"$results.when"
   if [ -z "$first" ]; then
     first=$results
     printf '%-24s %d runs, all together %s\n' "$cell" "$(wc -l <"$results")" "$(sha256sum <"$results" | cut -c1-32)"

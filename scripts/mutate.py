@@ -15,11 +15,13 @@ compile with a choice in it, is built alone with --singly, and is counted as not
 Results are kept in DIR/results.jsonl, a line each: what was tried is not tried again until its source changes, except
 with --again what survived. The report names the survivors, and ends with the share of mutants that a test killed; those
 listed with a reason in tests/mutation/equivalent.tsv, and those that do not compile or compile to the same object, count
-as neither. Modules are tried in the order in which they are named.
+as neither. Modules are tried in the order in which they are named. DIR/report.json has the same for programs.
 """
 import argparse
+import datetime
 import json
 import os
+import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -40,11 +42,19 @@ TESTS = {
     "pebs": ["pebs"] + HARDWARE,
     "acr": ["acr"] + HARDWARE,
     "xsave": ["xsave"] + HARDWARE,
+    "ibs": HARDWARE + ["session"],
     "pmu": ["pmu", "msr", "observe", "driver_on_pmu", "scenario", "machine", "explore"],
     "driver": ["driver", "driver_on_pmu", "machine", "driver_explored", "session"],
     "perf": ["perf", "driver", "driver_on_pmu", "session"],
     "annotate": ["annotate", "session"],
     "trace": ["trace", "core", "formats", "replay", "session"],
+    "explore": ["explore", "driver_explored", "trap_explored"],
+    "core": ["core", "replay", "session"],
+    "formats": ["formats"],
+    "events": ["events", "session"],
+    "perfdata": ["perfdata", "annotate", "session"],
+    "symbols": ["symbols", "annotate"],
+    "session": ["session"],
 }
 NOT_TRIED = "not tried"
 ALIVE = ("survived", "reached by no test")
@@ -116,7 +126,15 @@ def column_of(mutant, outcome, reasons) -> str:
     return "alive" if outcome in ALIVE else "killed"
 
 
-def report(mutants, results: Results):
+def write_report(given, total: int, table):
+    """What docs/trust.md is made of (scripts/figures.py)."""
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=TOP, capture_output=True, text=True, check=True)
+    content = {"seed": given.seed, "count": given.count, "drawn_from": total, "commit": commit.stdout.strip(),
+               "date": datetime.date.today().isoformat(), "modules": table}
+    (given.state / "report.json").write_text(json.dumps(content, indent=1) + "\n")
+
+
+def report(mutants, results: Results, given, total: int):
     reasons, table, survivors = equivalents(), {}, []
     for mutant in mutants.values():
         outcome = results.of(mutant) or NOT_TRIED
@@ -128,6 +146,7 @@ def report(mutants, results: Results):
             survivors.append((mutant, outcome))
     for mutant, outcome in sorted(survivors, key=lambda s: (s[0].file, s[0].line)):
         print(f"{mutant.file}:{mutant.line}: {mutant.kind}: {outcome}\n  - {mutant.before}\n  + {mutant.after}")
+    write_report(given, total, {module: table[module] for module in TESTS if module in table})
     print(f"\n{'module':<10}" + "".join(f"{c:>18}" for c in COLUMNS) + f"{'killed':>10}")
     for module, row in sorted(table.items(), key=lambda item: (item[0] == "all", item[0])):
         tried = row["killed"] + row["alive"]
@@ -161,7 +180,7 @@ def main() -> int:
         try_together(mutants, left, given, results)
     if given.singly and not given.report:
         try_singly(mutants, given, results)
-    return report(mutants, results)
+    return report(mutants, results, given, total)
 
 
 if __name__ == "__main__":

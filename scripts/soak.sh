@@ -8,7 +8,8 @@
 #
 # A round is every fuzzer for ROUND seconds (default 120) with numbers of its own, then a replay of every run of
 # scripts/determinism_runs.txt under AddressSanitizer with UndefinedBehaviorSanitizer and under ThreadSanitizer, which have
-# to give the same bytes, then, where Debian's kernel source can be installed, both drivers over all set-ups on a program with
+# to give the same bytes, then every writer killed at KILLS times as many moments as in CI (default 8), drawn anew, and all tests of
+# hostile content, then, where Debian's kernel source can be installed, both drivers over all set-ups on a program with
 # other random branches in each round. It builds what it needs. Each leaves a line in build/soak/rounds.tsv: date, commit, what,
 # seconds, executions, coverage (edges), ok or failed.
 set -euo pipefail
@@ -60,6 +61,15 @@ replays() {
   timed replays_under_sanitizers $((2 * runs)) scripts/determinism.sh build/asan/bin/pmusim build/tsan/bin/pmusim
 }
 
+nothing_lost() {
+  cmake --preset release -DPMUSIM_TESTS=ON -DPMUSIM_BENCHMARKS=OFF >/dev/null
+  cmake --build --preset release --target test_end_to_end
+  local times=${KILLS:-8}
+  timed killed_writers $((times * 13 * 17)) env PMUSIM_KILLS="$times" PMUSIM_SEED="$1" \
+    build/release/tests/test_end_to_end --gtest_filter='Of/Writers.*:KilledSweep.*'
+  timed hostile_content 1 build/release/tests/test_end_to_end --gtest_filter='Hostile*:By/Interrupted.*:*PartialCounts.*'
+}
+
 drivers() {
   local build=${PMUSIM_LINUX_BUILD:-build/linux}
   scripts/packages.sh kernel || { echo "the two drivers are left out: the kernel's source cannot be installed"; return 0; }
@@ -88,13 +98,14 @@ keep() {
 case "${1:-}" in
   --report) report; exit ;;
   --keep) keep; exit ;;
-  ''|*[!0-9.]*) sed -n '3,14s/^# \?//p' "$0" >&2; exit 2 ;;
+  ''|*[!0-9.]*) sed -n '3,15s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
 end=$(awk -v hours="$1" 'BEGIN {printf "%d", hours * 3600}')
 while ((SECONDS < end)); do
   round=$(($(cut -f 3 "$rounds" | sort | uniq -c | sort -nr | awk 'NR == 1 {print $1}') + 1))
   fuzzers "$round"
   ((SECONDS < end)) && replays
+  ((SECONDS < end)) && nothing_lost "$round"
   ((SECONDS < end)) && drivers "$round"
   report >"$state/report.md"
 done

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The code blocks of pages, run by a reader who has installed what the build made (blocks.py): where consumers are tested.
+# The tables of docs/trust.md are what docs/figures says. The code blocks of pages are run by a reader who has installed what the
+# build made (blocks.py), where consumers are tested.
+add_test(NAME pages.figures COMMAND ${PROJECT_SOURCE_DIR}/scripts/figures.py --check)
 if(NOT TEST consumer.installed OR NOT PMUSIM_TOOLS)
   return()
 endif()
