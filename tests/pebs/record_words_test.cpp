@@ -86,6 +86,16 @@ TEST(RecordWords, PreciseLoadsHaveTheirAddressFromFormat2On) {
   EXPECT_EQ(sandy_bridge.record_at<u64>(0x98), 0u);
 }
 
+// The same: what is no memory event has no address, nor has a memory event of an instruction without access.
+TEST(RecordWords, AddressesAreThoseOfMemoryEventsThatHaveAnAccess) {
+  constexpr std::array one_store{MemoryAccess{.address = 0x7000, .bytes = 8, .kind = AccessKind::store}};
+  PebsMachine other_event(preset("haswell")), no_access(preset("haswell"));
+  record(other_event, 0, 0x00C0, 1, loads(one_store));
+  EXPECT_EQ(other_event.record_at<u64>(0x98), 0u);
+  record(no_access, 0, 0x01D1, 1, loads({}));
+  EXPECT_EQ(no_access.record_at<u64>(0x98), 0u);
+}
+
 // SDM vol. 3, processor event based sampling on Haswell: TX abort information, 0 unless a transaction
 // aborted.
 TEST(RecordWords, AbortsAloneHaveTransactionWords) {

@@ -60,7 +60,7 @@ TEST_P(EveryAmdModel, HasCountersOf48BitsWithoutSignExtension) {
   cpu.write(0xC0010201, 0xFFFF0123456789AB);
   EXPECT_EQ(cpu.read(0xC0010201), 0x0123456789ABu);
   EXPECT_EQ(cpu.pmu.rdpmc(0).value(), 0x0123456789ABu);
-  for (const u32 ecx : {6u, 15u, 0x40000000u, 0x80000000u})
+  for (const u32 ecx : {6u, 15u, 32u, 0x40000000u, 0x80000000u})
     EXPECT_EQ(cpu.pmu.rdpmc(ecx).error(), Fault::gp) << ecx;
   EXPECT_EQ(cpu.pmu.rdpmc(0, Cpl::user).error(), Fault::gp);
   cpu.pmu.set_user_rdpmc(UserRdpmc::allowed);
