@@ -179,7 +179,10 @@ void say_recorded(const std::string& trace, const Outcome& outcome) {
                  "is to be one that counts, perf stat\n");
     return;
   }
-  std::ofstream(trace + ".kallsyms", std::ios::binary) << outcome.symbols();
+  if (!write_whole(trace + ".kallsyms", outcome.symbols()))
+    std::fprintf(stderr,
+                 "pmusim-machine: %s.kallsyms: cannot be written; the kernel's functions have no names\n",
+                 trace.c_str());
 }
 
 int run(const Options& options) {

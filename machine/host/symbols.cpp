@@ -34,6 +34,18 @@ std::string build_id_of(std::string_view notes) {
   return {};
 }
 
+bool write_whole(const fs::path& path, const std::string& contents) {
+  const fs::path beside = path.string() + ".new";
+  std::ofstream file(beside, std::ios::binary);
+  file << contents;
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(beside, path, error);
+  if (file && !error) return true;
+  fs::remove(beside, error);
+  return false;
+}
+
 fs::path cache_symbols(const std::string& build_id, const std::string& kallsyms) {
   const char* const home = std::getenv("HOME");
   if (home == nullptr || build_id.size() < 3) return {};
@@ -42,9 +54,7 @@ fs::path cache_symbols(const std::string& build_id, const std::string& kallsyms)
   std::error_code error;
   fs::create_directories(folder, error);
   fs::create_directories(link.parent_path(), error);
-  std::ofstream(folder / "kallsyms.new", std::ios::binary) << kallsyms;
-  fs::rename(folder / "kallsyms.new", folder / "kallsyms", error);
-  if (error) return {};
+  if (!write_whole(folder / "kallsyms", kallsyms)) return {};
   fs::remove(link, error);
   fs::create_directory_symlink(fs::path("../..") / "[kernel.kallsyms]" / build_id, link, error);
   return folder / "kallsyms";
