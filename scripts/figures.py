@@ -54,8 +54,10 @@ def mutation_row(name, counts):
 
 def mutation_table(run):
     modules = {name: Counter(counts) for name, counts in run["modules"].items()}
-    rows = [mutation_row(f"`{name}`", modules[name]) for name in HARDWARE if name in modules]
-    rows.append(mutation_row("the hardware", sum((modules[name] for name in HARDWARE if name in modules), Counter())))
+    hardware = {name: modules[name] for name in HARDWARE if name in modules}
+    rows = [mutation_row(f"`{name}`", counts) for name, counts in hardware.items()]
+    if hardware:
+        rows.append(mutation_row("the hardware", sum(hardware.values(), Counter())))
     rows += [mutation_row(f"`{name}`", counts) for name, counts in modules.items() if name not in HARDWARE]
     rows.append(mutation_row("all", sum(modules.values(), Counter())))
     head = ["Module", "Killed", "Alive", "The same in other words", "Does not compile", "Not tried", "Killed of the rest"]
@@ -177,7 +179,10 @@ def kept(name):
 
 def keep(name):
     KEPT.mkdir(exist_ok=True)
-    content = FIGURES[name].keep(kept(name))
+    try:
+        content = FIGURES[name].keep(kept(name))
+    except FileNotFoundError as missing:
+        sys.exit(f"figures.py: {name} has left no result: {missing.filename}")
     (KEPT / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
 
 
