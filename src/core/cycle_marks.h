@@ -20,12 +20,14 @@ class CycleMarks {
 
   CycleMarks() = default;
 
-  /// It is true in the cycles of the span.
+  /// It is true in the cycles of the span. Usually these are few, and near.
   void mark(unsigned thing, const CycleSpan& span) {
-    const CycleSpan near{std::max(span.begin, first_word_ * 64), std::min(span.end, window_end())};
-    for (u64 word = near.begin / 64; word * 64 < near.end; ++word)
-      near_[word % words][thing] |= near.in_word(word);
-    if (span.end > window_end()) mark_far(thing, {std::max(span.begin, window_end()), span.end});
+    const u64 word = span.begin / 64, shift = span.begin % 64, cycles = span.end - span.begin;
+    const bool is_in_word = span.begin < span.end && cycles <= 64 - shift;
+    if (is_in_word && word >= first_word_ && word < first_word_ + words) [[likely]]
+      near_[word % words][thing] |= low_bits(static_cast<unsigned>(cycles)) << shift;
+    else
+      mark_several(thing, span);
     end_ = std::max(end_, span.end);
   }
   /// The cycles from 64 * word on, which are over then. Words come in order.
@@ -48,6 +50,12 @@ class CycleMarks {
   static constexpr u64 words = 64;
   explicit CycleMarks(u64 first_word) : first_word_(first_word) {}
   u64 window_end() const { return (first_word_ + words) * 64; }
+  void mark_several(unsigned thing, const CycleSpan& span) {
+    const CycleSpan near{std::max(span.begin, first_word_ * 64), std::min(span.end, window_end())};
+    for (u64 word = near.begin / 64; word * 64 < near.end; ++word)
+      near_[word % words][thing] |= near.in_word(word);
+    if (span.end > window_end()) mark_far(thing, {std::max(span.begin, window_end()), span.end});
+  }
   // As one span, what is between two of them included.
   void mark_far(unsigned thing, const CycleSpan& span) {
     CycleSpan& far = far_[thing];
