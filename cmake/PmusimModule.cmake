@@ -85,7 +85,7 @@ function(pmusim_compile_fast target option)
 endfunction()
 
 # Tests that compute much themselves, as naive models do. The others wait for what they test.
-set(pmusim_computing_tests acr core driver driver_explored driver_on_pmu events pmu session trace)
+set(pmusim_computing_tests acr architecture core driver driver_explored driver_on_pmu events pmu session trace)
 
 # The precompiled headers of all test programs and corpora; executables as they are, since code for libraries is compiled
 # otherwise.
