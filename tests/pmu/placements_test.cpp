@@ -112,7 +112,7 @@ class Software : public PmiHandler {
 
  private:
   void reload() {
-    for (u32 n = 0; n < 3; ++n) try_write(msr::PMC0 + n, -(10 + 7 * n));
+    for (u32 n = 0; n < 3; ++n) try_write(msr::PMC0 + n, u32{0} - (10 + 7 * n));
   }
   void try_write(u32 address, u64 value) {
     if (const Register* known = cpu_.registers().find(address); known != nullptr)
