@@ -10,6 +10,7 @@ Peers are cachegrind and qemu without a plugin, which run the whole program, and
 which replays the same instructions. Needs the package time. All take turns; a figure is the least time of the rounds (default 3).
 """
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -64,11 +65,21 @@ def run(command, stdin=None):
     return Run(float(user) + float(system), int(kilobytes) / 1024, text)
 
 
-def record(pmusim, program, count, name, *options):
-    run([pmusim, "trace", "record", "-q", "--fast", "--skip", str(SKIP), "--count", str(count), *options, "-o", name,
-         *program.command], program.input)
-    info = run([pmusim, "trace", "info", "--json", name]).text
-    return int(re.search(r'"instructions": (\d+)', info)[1])
+def least(commands, rounds):
+    """The run of each (command, standard input) that took the least CPU time; they take turns."""
+    best = [None] * len(commands)
+    for _ in range(rounds):
+        for index, (command, stdin) in enumerate(commands):
+            once = run(command, stdin)
+            if best[index] is None or once.seconds < best[index].seconds:
+                best[index] = once
+    return best
+
+
+def record(pmusim, program, name, *options):
+    """How many instructions the trace has."""
+    run([pmusim, "trace", "record", "-q", "--fast", *options, "-o", name, *program.command], program.input)
+    return int(json.loads(run([pmusim, "trace", "info", "--json", name]).text)["instructions"])
 
 
 def race(pmusim, program, options):
@@ -76,7 +87,7 @@ def race(pmusim, program, options):
     entries = []
     for contents, flags in (("flow", ["--no-addresses"]), ("addresses", [])):
         trace = f"{program.name}.{contents}"
-        count = record(pmusim, program, options.count, trace, *flags)
+        count = record(pmusim, program, trace, "--skip", str(SKIP), "--count", str(options.count), *flags)
         for level in LEVELS:
             command = [pmusim, "stat", "--jobs", "1", "--model", options.model, "--core", level, "-e", EVENTS, trace]
             entries.append((f"`{level}`", contents, count, command, None))
@@ -106,20 +117,13 @@ def main():
         os.chdir(folder)
         for program in programs():
             entries = race(pmusim, program, options)
-            best = [None] * len(entries)
-            whole = None
-            for _ in range(options.rounds):
-                for index, (row, _, _, command, stdin) in enumerate(entries):
-                    once = run(command, stdin)
-                    if row == "cachegrind":
-                        log = pathlib.Path("cachegrind.log").read_text()
-                        whole = int(re.search(r"I +refs: +([\d,]+)", log)[1].replace(",", ""))
-                    if best[index] is None or once.seconds < best[index].seconds:
-                        best[index] = once
-            for (row, contents, count, _, _), least in zip(entries, best):
+            best = least([(command, stdin) for _, _, _, command, stdin in entries], options.rounds)
+            log = pathlib.Path("cachegrind.log")
+            whole = log.exists() and int(re.search(r"I +refs: +([\d,]+)", log.read_text())[1].replace(",", ""))
+            for (row, contents, count, _, _), once in zip(entries, best):
                 known = count or whole
-                shown = f"{known / 1e6:.1f} M | {known / least.seconds / 1e6:.1f}" if known else "not known | -"
-                print(f"| {program.name} | {row} | {contents} | {shown} | {least.megabytes:.0f} |", flush=True)
+                shown = f"{known / 1e6:.1f} M | {known / once.seconds / 1e6:.1f}" if known else "not known | -"
+                print(f"| {program.name} | {row} | {contents} | {shown} | {once.megabytes:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,41 +4,23 @@
 
     scripts/race_reading.py [PMUSIM] [--program COMMAND] [--samples N] [--rounds N]
 
-Records COMMAND (default: the example program branches, 60 million instructions), makes a profile of N samples (default
+Records COMMAND (default: the example program branches, 70 million instructions), makes a profile of N samples (default
 10 million) and one of a tenth of that with branch stacks, and shows them by report, script and annotate of pmusim and of perf.
 Then imports the program from ChampSim's format and from Intel PT. All take turns; a figure is the least CPU time of the
 rounds (default 3). Needs the packages time and linux-perf.
 """
 import argparse
-import json
 import os
 import shutil
 import tempfile
 
-from race_peers import run
+from race_peers import Program, least, record, run
 
 VIEWS = {
     "report": (["report"], ["report", "--stdio"]),
     "script": (["script"], ["script"]),
     "annotate": (["annotate"], ["annotate", "--stdio"]),
 }
-
-
-def least(commands, rounds):
-    """The run of each command that took the least CPU time; they take turns."""
-    best = [None] * len(commands)
-    for _ in range(rounds):
-        for index, command in enumerate(commands):
-            once = run(command)
-            if best[index] is None or once.seconds < best[index].seconds:
-                best[index] = once
-    return best
-
-
-def record(pmusim, program):
-    """The trace T; how many instructions it has."""
-    run([pmusim, "trace", "record", "-q", "--fast", "-o", "T", *program.split()])
-    return int(json.loads(run([pmusim, "trace", "info", "--json", "T"]).text)["instructions"])
 
 
 def profile(pmusim, name, instructions, samples, *options):
@@ -52,7 +34,8 @@ def race_profiles(pmusim, instructions, options):
     for name, samples, flags in (("plain", options.samples, []), ("with branch stacks", options.samples // 10, ["-b"])):
         count = profile(pmusim, "profile", instructions, samples, *flags)
         for view, (ours, perfs) in VIEWS.items():
-            here, there = least([[pmusim, *ours, "-i", "profile"], ["perf", *perfs, "-i", "profile"]], options.rounds)
+            here, there = least([([pmusim, *ours, "-i", "profile"], None), (["perf", *perfs, "-i", "profile"], None)],
+                                options.rounds)
             print(f"| {count / 1e6:.1f} M, {name} | `{view}` | {here.seconds:.2f} s | {there.seconds:.2f} s | "
                   f"{there.seconds / here.seconds:.1f} | {here.megabytes:.0f} | {there.megabytes:.0f} |", flush=True)
     os.remove("profile")
@@ -62,7 +45,7 @@ def race_imports(pmusim, instructions, rounds):
     print("\n| Imported from | Instructions | M/s | MB |\n|---|---:|---:|---:|")
     for form in ("champsim", "pt"):
         run([pmusim, "trace", "export", "-f", form, "-o", form, "T"])
-        once = least([[pmusim, "trace", "import", "-f", form, "-o", "imported", form]], rounds)[0]
+        once = least([([pmusim, "trace", "import", "-f", form, "-o", "imported", form], None)], rounds)[0]
         print(f"| `{form}` | {instructions / 1e6:.1f} M | {instructions / once.seconds / 1e6:.1f} | {once.megabytes:.0f} |",
               flush=True)
 
@@ -77,7 +60,7 @@ def main():
     pmusim = os.path.realpath(shutil.which(options.pmusim) or options.pmusim)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        instructions = record(pmusim, options.program)
+        instructions = record(pmusim, Program("", options.program.split(), None), "T")
         race_profiles(pmusim, instructions, options)
         race_imports(pmusim, instructions, options.rounds)
 
