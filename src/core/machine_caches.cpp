@@ -153,14 +153,12 @@ std::optional<MachineCaches::Answer> MachineCaches::share(u32 core, u64 line) {
   copies.cores.set(core);
   const u32 writer = std::exchange(copies.writer, nobody);  // from here on L2 has it, too
   const bool is_sent = writer != nobody && writer != core && cores_[writer].caches->holds_in_l1(line);
-  const bool by_l2 = module_of(core).transfers;
-  if (is_sent && !by_l2) {
-    copies.kind = Kind::shared;
-    copies.owner = core;
-    fill(package_of(core), line);
-  }
   if (!is_sent) return std::nullopt;
-  return by_l2 ? Answer{CacheLevel::l2, Snoop::modified, false} : from_core(writer, core, Snoop::modified);
+  if (module_of(core).transfers) return Answer{CacheLevel::l2, Snoop::modified, false};
+  copies.kind = Kind::shared;
+  copies.owner = core;
+  fill(package_of(core), line);
+  return from_core(writer, core, Snoop::modified);
 }
 
 /// Whether another core of the module had a copy in its L1.

@@ -31,7 +31,7 @@ constexpr FormulaMetric nodes[] = {
      "IDQ.MITE_UOPS)",
      "of retiring: operations of several uops, as the decoders have them"},
     {"tma_heavy_operations", 2, "tma_retiring", "min(tma_retiring, tma_microcode_sequencer)",
-     "of retiring: operations of several uops, of which only microcode is told apart",
+     "of retiring: operations of several uops, of which only microcode is distinguished",
      "UOPS_RETIRED.RETIRE_SLOTS"},
     {"tma_light_operations", 2, "tma_retiring", "max(0, tma_retiring - tma_heavy_operations)",
      "of retiring: operations of one uop"},
