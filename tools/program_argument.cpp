@@ -60,7 +60,7 @@ bool is_on_path(const std::string& name) {
 bool is_trace(const std::string& path) {
   const auto file = InputFile::open(path);
   trace::Magic magic{};
-  return file.ok() && file->read(0, std::as_writable_bytes(std::span(magic))).ok() &&
+  return file.ok() && file->read_start(std::as_writable_bytes(std::span(magic))).ok() &&
          magic == trace::file_magic;
 }
 

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
@@ -50,9 +49,9 @@ bool is_stat_file(const std::string& path) {
   const auto file = InputFile::open(path);
   if (!file.ok()) return false;
   std::array<char, 64> begin{};
-  const std::span start = std::span(begin).first(std::min<u64>(begin.size(), file->size()));
-  if (!file->read(0, std::as_writable_bytes(start)).ok()) return false;
-  const std::string_view text(start.data(), start.size());
+  const auto bytes = file->read_start(std::as_writable_bytes(std::span(begin)));
+  if (!bytes.ok()) return false;
+  const std::string_view text(begin.data(), *bytes);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && text[first] == '{';
 }

@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -94,6 +95,12 @@ Result<Done, Error> InputFile::read(u64 offset, std::span<std::byte> out) const 
 Result<std::vector<std::byte>, Error> InputFile::read_all() const {
   std::vector<std::byte> bytes(size_);
   if (auto done = read(0, bytes); !done.ok()) return Failure(done.error());
+  return bytes;
+}
+
+Result<std::size_t, Error> InputFile::read_start(std::span<std::byte> out) const {
+  const std::size_t bytes = std::min<u64>(out.size(), size_);
+  if (auto done = read(0, out.first(bytes)); !done.ok()) return Failure(done.error());
   return bytes;
 }
 

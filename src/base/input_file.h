@@ -31,6 +31,8 @@ class InputFile {
   const std::string& path() const { return path_; }
   /// Fills `out` from `offset`. Errors: the file ends before, the disk.
   Result<Done, Error> read(u64 offset, std::span<std::byte> out) const;
+  /// Fills `out` from the start with as much as there is: how many bytes. Errors: the disk.
+  Result<std::size_t, Error> read_start(std::span<std::byte> out) const;
   Result<std::vector<std::byte>, Error> read_all() const;
   Result<std::string, Error> read_text() const;
   /// The sentence "FILE: damaged at offset N: WHAT".

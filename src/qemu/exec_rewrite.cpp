@@ -11,7 +11,6 @@
 #include <sys/user.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -99,8 +98,7 @@ Program look_at(u32 tid, i64 directory, std::string path) {
     const auto file = InputFile::open(here);
     if (!file.ok()) return {};
     std::array<char, 256> head{};
-    const std::span start = std::span(head).first(std::min<u64>(head.size() - 1, file->size()));
-    if (!file->read(0, std::as_writable_bytes(start)).ok()) return {};
+    if (!file->read_start(std::as_writable_bytes(std::span(head).first(head.size() - 1))).ok()) return {};
     if (!std::string_view(head.data(), head.size()).starts_with("#!")) {
       const bool elf = std::memcmp(head.data(), ELFMAG, SELFMAG) == 0 && head[EI_CLASS] == ELFCLASS64;
       u16 machine = 0;

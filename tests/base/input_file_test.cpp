@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 
 namespace pmusim {
@@ -38,6 +40,17 @@ TEST_F(InputFileTest, ARegularFileIsRead) {
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(file->size(), 7u);
   EXPECT_EQ(file->read_all()->size(), 7u);
+}
+
+TEST_F(InputFileTest, ItsStartIsAsMuchAsThereIs) {
+  std::ofstream(path("x")) << "content";
+  const auto file = InputFile::open(path("x"));
+  ASSERT_TRUE(file.ok());
+  std::array<char, 12> longer{}, shorter{};
+  EXPECT_EQ(*file->read_start(std::as_writable_bytes(std::span(longer))), 7u);
+  EXPECT_STREQ(longer.data(), "content");
+  EXPECT_EQ(*file->read_start(std::as_writable_bytes(std::span(shorter).first(4))), 4u);
+  EXPECT_STREQ(shorter.data(), "cont");
 }
 
 TEST_F(InputFileTest, WhatIsNoFileIsRefusedWithItsName) {
