@@ -31,8 +31,8 @@ class CollisionExperiment : public testing::TestWithParam<Program> {
     EXPECT_EQ(output.status, 0) << output.err;
     return parse_json(output.out)["rows"];
   }
-  /// Fewer replays than by default, for the sake of slow builds. The rows still differ by more than four times
-  /// their standard error, because most collisions of a row are also those of the next.
+  /// Fewer replays than by default, for the sake of slow builds. The rows still differ by more than four
+  /// times their standard error, because most collisions of a row are also those of the next.
   static const json& rows_of_sixteen() {
     static std::map<std::string, json> of_program;
     json& found = of_program[GetParam().name];
