@@ -27,7 +27,7 @@ class NoProgram final : public trace::Source {
   std::vector<std::byte> code(u32, u64, std::size_t) const override { return {}; }
   std::optional<u64> length() const override { return 0; }
   const std::optional<std::string>& truncation() const override { return truncation_; }
-  Result<trace::NextItem, Error> next() override { return trace::NextItem(); }
+  Result<trace::Items, Error> read() override { return trace::Items(); }
 
  private:
   trace::Contents contents_{.addresses = true, .registers = true, .extended = true};

@@ -126,13 +126,13 @@ class WatchedProgram::ForwardingSource final : public trace::Source {
   std::optional<u64> length() const override { return source_->length(); }
   const std::optional<std::string>& truncation() const override { return source_->truncation(); }
 
-  Result<trace::NextItem, Error> next() override {
+  Result<trace::Items, Error> read() override {
     if (running_ != nullptr) kernel.finished(*std::exchange(running_, nullptr));
-    auto item = source_->next();
-    if (!item.ok() || !item->has_value()) return item;
+    const auto item = source_->next();
+    if (!item.ok() || !item->has_value()) return trace::items_of(item);
     running_ = std::get_if<trace::BlockRun>(&**item);
     if (running_ == nullptr) kernel.on_side_band(std::get<trace::SideBandRecord>(**item));
-    return item;
+    return item->items();
   }
 
  private:

@@ -56,16 +56,16 @@ ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, Facts facts, C
   memory.begin(contents, table);
 }
 
-NextItem ChunkDecoder::decode_next() {
+Items ChunkDecoder::read() {
   if (damaged_) return {};
   if (side_band_left_ == 0 && runs_left_ == 0) {
     if (in(Stream::stretches).at_end()) return end();
     if (!open_stretch()) return damage();
   }
-  return side_band_left_ == 0 ? decode_runs() : decode_next_side_band();
+  return side_band_left_ == 0 ? decode_runs() : decode_side_band_record();
 }
 
-NextItem ChunkDecoder::decode_next_side_band() {
+Items ChunkDecoder::decode_side_band_record() {
   --side_band_left_;
   ++memory_.stay;
   auto record = decode_side_band(in(Stream::side_band));
@@ -76,15 +76,15 @@ NextItem ChunkDecoder::decode_next_side_band() {
   }
   if (const auto* to = std::get_if<ThreadSwitch>(&*record)) tid_ = to->tid;
   side_band_ = *std::move(record);
-  return NextItem(side_band_);
+  return {&side_band_, 1};
 }
 
-NextItem ChunkDecoder::damage() {
+Items ChunkDecoder::damage() {
   damaged_ = true;
   return {};
 }
 
-NextItem ChunkDecoder::end() {
+Items ChunkDecoder::end() {
   in(Stream::targets) = turns_.targets;
   const bool all_used =
       std::ranges::all_of(in_, &ByteReader::at_end) && extended_.at_end() && cycles_.at_end();
@@ -108,12 +108,11 @@ bool ChunkDecoder::open_stretch() {
 }
 
 // What is damaged is met in its turn: the runs before it are delivered.
-NextItem ChunkDecoder::decode_runs() {
+Items ChunkDecoder::decode_runs() {
   const std::size_t count = find_way();
-  ready_ = has_details_ || reps_ahead_ != 0 ? decode_details(count) : count;
-  damaged_ = damaged_ || ready_ < count;
-  delivered_ = 0;
-  return has_ready() ? ready() : NextItem();
+  const std::size_t decoded = has_details_ || reps_ahead_ != 0 ? decode_details(count) : count;
+  damaged_ = damaged_ || decoded < count;
+  return Items(runs_).first(decoded);
 }
 
 // Copies of its own stay in registers.

@@ -56,14 +56,11 @@ class ChunkDecoder {
   ChunkDecoder(const ChunkDecoder&) = delete;
   ChunkDecoder& operator=(const ChunkDecoder&) = delete;
 
-  /// Nothing at the end of the chunk, or when it turns out to be damaged.
-  NextItem next() { return has_ready() ? ready() : decode_next(); }
-  /// Whether the next item is a run that is decoded already, which is what ready() tells then.
-  bool has_ready() const { return delivered_ < ready_; }
-  NextItem ready() { return NextItem(runs_[delivered_++]); }
-  /// Whether the run that was delivered last may be the first of its block in its process: it is the first in
-  /// this chunk, or since the latest side-band record.
-  bool may_be_first() const { return (first_ >> (delivered_ - 1) & 1) != 0; }
+  /// Some runs or a side-band record; none at the end of the chunk, or when it turns out to be damaged.
+  Items read();
+  /// Which of the runs read last, a bit each, may be the first of its block in its process: it is the first
+  /// in this chunk, or since the latest side-band record.
+  u64 may_be_first() const { return first_; }
   bool damaged() const { return damaged_; }
   /// What is wrong with a damaged chunk.
   std::string_view problem() const { return problem_; }
@@ -78,12 +75,11 @@ class ChunkDecoder {
 
   ByteReader& in(Stream s) { return in_[static_cast<std::size_t>(s)]; }
   BlockRun& run(std::size_t n) { return *std::get_if<BlockRun>(&runs_[n]); }
-  NextItem damage();
-  NextItem decode_next();
-  NextItem decode_next_side_band();
-  NextItem end();
+  Items damage();
+  Items decode_side_band_record();
+  Items end();
   bool open_stretch();
-  NextItem decode_runs();
+  Items decode_runs();
   std::size_t find_way();
   std::size_t decode_details(std::size_t count);
   bool decode_rare_details(const CodedBlock& block, BlockRun& run);
@@ -119,8 +115,7 @@ class ChunkDecoder {
   static constexpr std::size_t most_runs = 64, most_addresses = 1024, most_rep_counts = 256;
   std::size_t runs_at_a_time_;
   bool has_details_;  // beside where they lead, and how often instructions repeat
-  std::size_t ready_ = 0, delivered_ = 0;
-  u64 first_ = 0;  // a bit per run
+  u64 first_ = 0;     // a bit per run
   std::array<Item, most_runs> runs_;
   std::array<const Waypoint*, most_runs> way_{};
   // What their spans refer to.

@@ -43,7 +43,7 @@ ItemBatch::ItemBatch() : items_(most_items) {
   rep_counts_.reserve(most_of_instructions);
 }
 
-bool ItemBatch::add(const Item& item) {
+void ItemBatch::add(const Item& item) {
   Item& place = items_[size_];
   if (const auto* run = std::get_if<BlockRun>(&item)) {
     add_run(place, *run);
@@ -51,7 +51,6 @@ bool ItemBatch::add(const Item& item) {
     place = item;
   }
   ++size_;
-  return has_room();
 }
 
 void ItemBatch::add_run(Item& place, const BlockRun& run) {
@@ -77,7 +76,7 @@ void ItemBatch::clear() {
   registers_.clear();
 }
 
-DecodingThread::DecodingThread(Next next) : next_(std::move(next)) {
+DecodingThread::DecodingThread(Read read) : read_(std::move(read)) {
   const SignalsBlocked blocked;
   thread_ = std::thread([this] { work(); });
 }
@@ -119,34 +118,35 @@ bool DecodingThread::fill_or_keep_exception(ItemBatch& batch) {
 
 bool DecodingThread::fill(ItemBatch& batch) {
   batch.clear();
-  for (;;) {
-    const auto item = next_();
-    if (!item.ok()) end_ = Failure(item.error());
-    if (!item.ok() || !*item) return false;
-    if (!batch.add(**item)) return true;
+  for (; batch.has_room(); left_ = left_.subspan(1)) {
+    if (left_.empty()) {
+      const auto more = read_();
+      if (!more.ok()) end_ = Failure(more.error());
+      if (!more.ok() || more->empty()) return false;
+      left_ = *more;
+    }
+    batch.add(left_.front());
   }
+  return true;
 }
 
-Result<NextItem, Error> DecodingThread::next() {
-  do {
-    const Item* const item = read_ == nullptr ? nullptr : (*read_)[position_];
-    if (item != nullptr) return ++position_, NextItem(*item);
-  } while (turn());
+Result<Items, Error> DecodingThread::read() {
+  while (turn())
+    if (const Items items = ring_[released_ % batches].items(); !items.empty()) return items;
   if (thrown_) std::rethrow_exception(thrown_);
   if (!end_.ok()) return Failure(end_.error());
-  return NextItem();
+  return Items();
 }
 
 bool DecodingThread::turn() {
   std::unique_lock lock(mutex_);
-  if (std::exchange(read_, nullptr) != nullptr) {
+  if (std::exchange(taken_, false)) {
     ++released_;
     changed_.notify_all();
   }
   changed_.wait(lock, [this] { return ended_ || filled_ != released_; });
   if (filled_ == released_) return false;
-  read_ = &ring_[released_ % batches];
-  position_ = 0;
+  taken_ = true;
   return true;
 }
 

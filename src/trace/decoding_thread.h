@@ -21,15 +21,14 @@ class ItemBatch {
   static constexpr std::size_t most_items = 1024;
 
   ItemBatch();
-  /// Copies an item. False where there was no room for another behind it.
-  bool add(const Item& item);
+  /// Copies an item. There is room for it.
+  void add(const Item& item);
+  bool has_room() const;
   void clear();
-  /// Null behind the last.
-  const Item* operator[](std::size_t n) const { return n < size_ ? &items_[n] : nullptr; }
+  Items items() const { return Items(items_).first(size_); }
 
  private:
   void add_run(Item& place, const BlockRun& run);
-  bool has_room() const;
 
   std::vector<Item> items_;  // of which `size_` are used
   std::size_t size_ = 0;
@@ -43,18 +42,18 @@ class ItemBatch {
 /// order, then the same error or end, whatever is faster.
 class DecodingThread {
  public:
-  using Next = std::function<Result<NextItem, Error>()>;
+  using Read = std::function<Result<Items, Error>()>;
 
-  /// Nobody else calls `next` from here on, or changes what it reads. It has no extended registers to tell.
-  explicit DecodingThread(Next next);
+  /// Nobody else calls `read` from here on, or changes what it reads. It has no extended registers to tell.
+  explicit DecodingThread(Read read);
   DecodingThread(const DecodingThread&) = delete;
   DecodingThread& operator=(const DecodingThread&) = delete;
   /// Waits for no more than the batch at work.
   ~DecodingThread();
 
-  /// As Source::next(): behind the last item the end, or the error, again and again. Throws what `next`
+  /// As Source::read(): behind the last item the end, or the error, again and again. Throws what `read`
   /// threw.
-  Result<NextItem, Error> next();
+  Result<Items, Error> read();
 
  private:
   static constexpr std::size_t batches = 4;  // one is read, others wait, one is filled
@@ -66,10 +65,10 @@ class DecodingThread {
   /// Gives back what was read, and waits for what follows. False at the end.
   bool turn();
 
-  Next next_;
+  Read read_;
+  Items left_;  // of what it gave last
   std::array<ItemBatch, batches> ring_;
-  const ItemBatch* read_ = nullptr;   // by who takes items
-  std::size_t position_ = 0;          // in it
+  bool taken_ = false;                // one of them, and not given back
   Result<Done, Error> end_ = Done{};  // written before `ended_`
   std::exception_ptr thrown_;         // instead
 

@@ -124,7 +124,7 @@ class EnteredProgram final : public Source {
     return std::unique_ptr<Source>(std::move(entered));
   }
 
-  Result<NextItem, Error> next() override;
+  Result<Items, Error> read() override { return items_of(next_item()); }
 
  private:
   /// What is known of a thread in user mode, behind its last instruction.
@@ -134,6 +134,7 @@ class EnteredProgram final : public Source {
     u64 kernel_stack = 0;
   };
 
+  Result<NextItem, Error> next_item();
   Result<NextItem, Error> take_next();
   Result<Done, Error> look_behind_call();
   NextItem run_program(const BlockRun& run);
@@ -167,7 +168,7 @@ class EnteredProgram final : public Source {
   std::vector<Registers> registers_;  // after the instructions of a block that calls
 };
 
-Result<NextItem, Error> EnteredProgram::next() {
+Result<NextItem, Error> EnteredProgram::next_item() {
   if (begun_ && !std::exchange(kernel_is_mapped_, true)) {
     constexpr u32 read_execute = 5, is_private = 2;
     return deliver(Map{kernel_pid,

@@ -139,15 +139,15 @@ class LiveTrace::View final : public Source {
   std::optional<u64> length() const override { return length_; }
   const std::optional<std::string>& truncation() const override { return none_; }
 
-  Result<NextItem, Error> next() override {
-    if (length_) return NextItem();
+  Result<Items, Error> read() override {
+    if (length_) return Items();
     if (auto opened = open(); !opened.ok()) return Failure(trace_.reason(opened.error()));
     auto item = reader_->next();
     if (!item.ok()) return Failure(trace_.reason(item.error()));
-    if (*item) return item;
+    if (*item) return item->items();
     length_ = reader_->instruction_count();
     if (auto made = trace_.wait(); !made.ok()) return Failure(made.error());
-    return item;
+    return Items();
   }
 
   void leave_out(Detail detail) override { left_out_.push_back(detail); }

@@ -12,13 +12,13 @@ PassedChunk::PassedChunk(std::vector<u8> code, std::vector<u8> records, CodeTabl
   problem_ = table.define(std::move(code));
 }
 
-NextItem PassedChunk::next() {
+Items PassedChunk::read() {
   if (damaged() || side_band_.at_end()) return {};
   auto record = decode_side_band(side_band_);
   problem_ = record ? problem_of(*record) : does_not_decode;
   if (damaged()) return {};
   item_ = *std::move(record);
-  return NextItem(item_);
+  return {&item_, 1};
 }
 
 }  // namespace pmusim::trace

@@ -20,8 +20,8 @@ class PassedChunk {
   PassedChunk(const PassedChunk&) = delete;
   PassedChunk& operator=(const PassedChunk&) = delete;
 
-  /// The next side-band record; nothing at the end of the chunk, or when it turns out to be damaged.
-  NextItem next();
+  /// The next side-band record; none at the end of the chunk, or when it turns out to be damaged.
+  Items read();
   bool damaged() const { return !problem_.empty(); }
   /// What is wrong with a damaged chunk.
   std::string_view problem() const { return problem_; }

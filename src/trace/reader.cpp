@@ -63,8 +63,11 @@ struct Reader::Impl {
   std::unique_ptr<PassedChunk> passed_chunk;  // instead
   Beginning beginning{0};
   bool begun = true;
-  NextItem held;  // follows what is delivered before it
+  Items held;  // follow what is delivered before them
   Item switch_before;
+  Items latest;                // that were read
+  u64 may_be_first = ~u64{0};  // as ChunkDecoder::may_be_first(), of these; all, if there are more than 64
+  std::size_t remembered = 0;  // of these, in `memory`
   u64 chunk_offset = 0;
   u64 next_offset = sizeof(FileHeader);
   u64 instructions = 0;  // before the next chunk
@@ -75,15 +78,13 @@ struct Reader::Impl {
   Impl(std::shared_ptr<const TraceBytes> input, Contents has, TraceIndex footer)
       : bytes(std::move(input)), file(*bytes), contents(has), wanted(has), index(std::move(footer)) {}
 
-  /// Everything in order, but for what passed chunks hold beside side-band records. Errors as Reader::next().
-  Result<NextItem, Error> next();
-  Result<NextItem, Error> decode();
-  bool tells_ready() const { return begun && !ahead && chunk != nullptr && chunk->has_ready(); }
-  NextItem tell_ready();
+  /// Everything in order, but for what passed chunks hold beside side-band records. Errors as Reader::read().
+  Result<Items, Error> read();
+  Result<Items, Error> decode();
   /// The same up to the first block, of which the beginning decides what is delivered.
-  Result<NextItem, Error> next_before_beginning();
-  Result<NextItem, Error> begin(NextItem first);
-  NextItem tell_first(const ThreadSwitch& to, NextItem then);
+  Result<Items, Error> read_before_beginning();
+  Items begin(Items first);
+  Items tell_first(const ThreadSwitch& to, Items then);
 
   /// The next one, read or passed. Errors as next(). False at the end of the trace.
   Result<bool, Error> open_chunk();
@@ -106,9 +107,11 @@ struct Reader::Impl {
   Result<Done, Error> expand(std::span<const u8> payload, const std::array<StreamHeader, count>& headers,
                              const std::array<std::string_view, count>& names,
                              std::array<std::vector<u8>, count>& streams, u64 needed = ~u64{0});
-  Result<NextItem, Error> take(NextItem happened);
-  Result<NextItem, Error> next_ahead();
+  Result<Done, Error> take(const SideBandRecord& record);
+  Result<Items, Error> read_ahead();
   std::unique_ptr<DecodingThread> start_thread();
+  /// So many of the latest have been delivered.
+  void remember(std::size_t count);
   void remember(const Item& item);
 };
 
@@ -192,27 +195,26 @@ Result<std::unique_ptr<Source>, Error> Reader::again() const {
   return std::unique_ptr<Source>(std::make_unique<Reader>(std::move(reader).value()));
 }
 
-// What is decoded already is delivered with as little as possible in between.
-Result<NextItem, Error> Reader::next() {
-  if (impl_->tells_ready()) return impl_->tell_ready();
-  return impl_->begun ? impl_->next() : impl_->next_before_beginning();
+Result<Items, Error> Reader::read() {
+  impl_->remember(impl_->latest.size());
+  const auto items = impl_->begun ? impl_->read() : impl_->read_before_beginning();
+  impl_->latest = items.ok() ? *items : Items();
+  impl_->remembered = 0;
+  return items;
 }
 
-Result<NextItem, Error> Reader::Impl::next() {
-  const auto item = ahead && begun ? next_ahead() : decode();
-  if (item.ok() && *item) remember(**item);
-  return item;
+Result<Items, Error> Reader::Impl::read() {
+  may_be_first = ~u64{0};
+  if (ahead) return read_ahead();
+  const auto items = decode();
+  if (items.ok() && !items->empty() && std::holds_alternative<BlockRun>(items->front()))
+    may_be_first = chunk->may_be_first();
+  return items;
 }
 
-NextItem Reader::Impl::tell_ready() {
-  const NextItem run = chunk->ready();
-  if (chunk->may_be_first()) remember(*run);
-  return run;
-}
-
-Result<NextItem, Error> Reader::Impl::next_ahead() {
+Result<Items, Error> Reader::Impl::read_ahead() {
   if (thread == nullptr) thread = start_thread();
-  return thread != nullptr ? thread->next() : decode();
+  return thread != nullptr ? thread->read() : decode();
 }
 
 /// None where there may be no more threads: it is decoded when asked for, then.
@@ -225,6 +227,14 @@ std::unique_ptr<DecodingThread> Reader::Impl::start_thread() {
   }
 }
 
+void Reader::Impl::remember(std::size_t count) {
+  constexpr std::size_t mask_bits = 64;
+  if (may_be_first != 0)
+    for (std::size_t n = remembered; n < count; ++n)
+      if (n >= mask_bits || (may_be_first >> n & 1) != 0) remember(latest[n]);
+  remembered = count;
+}
+
 void Reader::Impl::remember(const Item& item) {
   if (const auto* run = std::get_if<BlockRun>(&item)) {
     memory.executed(*run->block);
@@ -233,16 +243,17 @@ void Reader::Impl::remember(const Item& item) {
   }
 }
 
-Result<NextItem, Error> Reader::Impl::decode() {
+Result<Items, Error> Reader::Impl::decode() {
   for (;;) {
     if (chunk == nullptr && passed_chunk == nullptr) {
       const auto opened = open_chunk();
       if (!opened.ok()) return Failure(opened.error());
-      if (!*opened) return NextItem();
+      if (!*opened) return Items();
     }
-    if (const NextItem item = chunk ? chunk->next() : passed_chunk->next()) {
-      if (std::holds_alternative<BlockRun>(*item)) return item;
-      return take(item);
+    if (const Items items = chunk ? chunk->read() : passed_chunk->read(); !items.empty()) {
+      if (const auto* record = std::get_if<SideBandRecord>(&items.front()))
+        if (auto taken = take(*record); !taken.ok()) return Failure(taken.error());
+      return items;
     }
     if (chunk ? chunk->damaged() : passed_chunk->damaged())
       return Failure(file.damaged(chunk_offset, chunk ? chunk->problem() : passed_chunk->problem()));
@@ -251,48 +262,55 @@ Result<NextItem, Error> Reader::Impl::decode() {
   }
 }
 
-Result<NextItem, Error> Reader::Impl::next_before_beginning() {
-  if (held) {
-    begun = std::holds_alternative<BlockRun>(*held);
-    return std::exchange(held, NextItem());
+Result<Items, Error> Reader::Impl::read_before_beginning() {
+  may_be_first = ~u64{0};
+  if (!held.empty()) {
+    begun = std::holds_alternative<BlockRun>(held.front());
+    return std::exchange(held, Items());
   }
   for (;;) {
-    const auto item = next();
-    if (!item.ok() || !*item) return item;
-    if (const auto* run = std::get_if<BlockRun>(&**item)) {
-      const u64 count = run->block->instructions.size();
-      if (!beginning.is_behind(count)) return begin(*item);
-      beginning.pass(count);
-    } else if (const auto& record = std::get<SideBandRecord>(**item); beginning.tells(record)) {
-      const auto to = beginning.switch_before(record);
-      return to ? tell_first(*to, *item) : *item;
+    const auto items = decode();
+    if (!items.ok() || items->empty()) return items;
+    if (const auto* record = std::get_if<SideBandRecord>(&items->front())) {
+      if (!beginning.tells(*record)) {
+        remember(items->front());
+        continue;
+      }
+      const auto to = beginning.switch_before(*record);
+      return to ? tell_first(*to, *items) : items;
+    }
+    for (Items runs = *items; !runs.empty(); runs = runs.subspan(1)) {
+      const Block& block = *std::get<BlockRun>(runs.front()).block;
+      if (!beginning.is_behind(block.instructions.size())) return begin(runs);
+      beginning.pass(block.instructions.size());
+      memory.executed(block);
     }
   }
 }
 
-Result<NextItem, Error> Reader::Impl::begin(NextItem first) {
+Items Reader::Impl::begin(Items first) {
   const auto to = beginning.switch_at_beginning();
   if (to) return tell_first(*to, first);
   begun = true;
   return first;
 }
 
-NextItem Reader::Impl::tell_first(const ThreadSwitch& to, NextItem then) {
+Items Reader::Impl::tell_first(const ThreadSwitch& to, Items then) {
   held = then;
   switch_before = SideBandRecord(to);
-  return NextItem(switch_before);
+  return {&switch_before, 1};
 }
 
 std::vector<std::byte> Reader::code(u32 pid, u64 address, std::size_t bytes) const {
+  impl_->remember(delivered());
   return impl_->memory.copy(pid, address, bytes);
 }
 
-Result<NextItem, Error> Reader::Impl::take(NextItem happened) {
-  const SideBandRecord& record = std::get<SideBandRecord>(*happened);
+Result<Done, Error> Reader::Impl::take(const SideBandRecord& record) {
   threads.on_side_band(record);
   if (threads.count() > max_live_threads)
     return Failure(file.damaged(chunk_offset, fmt::format("more than {} threads live", max_live_threads)));
-  return happened;
+  return Done{};
 }
 
 Result<std::optional<ChunkHeader>, Error> Reader::Impl::next_header() {

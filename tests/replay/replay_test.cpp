@@ -24,10 +24,10 @@ class Jumping final : public trace::Source {
   std::vector<std::byte> code(u32, u64, std::size_t) const override { return {}; }
   std::optional<u64> length() const override { return 2 * left_; }
   const std::optional<std::string>& truncation() const override { return truncation_; }
-  Result<trace::NextItem, Error> next() override {
-    if (left_ == 0) return trace::NextItem();
+  Result<trace::Items, Error> read() override {
+    if (left_ == 0) return trace::Items();
     --left_;
-    return trace::NextItem(item_);
+    return trace::Items(&item_, 1);
   }
 
  private:

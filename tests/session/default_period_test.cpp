@@ -27,14 +27,14 @@ class Phases final : public trace::Source {
   std::optional<u64> length() const override { return length_; }
   const std::optional<std::string>& truncation() const override { return truncation_; }
   std::vector<std::byte> code(u32, u64, std::size_t) const override { return {}; }
-  Result<trace::NextItem, Error> next() override {
-    if (at_ == quiet_runs + busy_runs + 1) return trace::NextItem();
+  Result<trace::Items, Error> read() override {
+    if (at_ == quiet_runs + busy_runs + 1) return trace::Items();
     if (at_ == 0)
       item_ = trace::ProcessStart{.pid = 1, .tid = 1, .command = "phases", .exec = true};
     else
       item_ = trace::BlockRun{.block = &blocks_[phase(at_)], .next_ip = blocks_[phase(at_ + 1)].start()};
     ++at_;
-    return trace::NextItem(item_);
+    return trace::Items(&item_, 1);
   }
 
  private:

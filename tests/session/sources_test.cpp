@@ -26,7 +26,7 @@ class Whole final : public trace::Source {
   const trace::Contents& contents() const override { return reader_.contents(); }
   std::optional<u64> length() const override { return reader_.length(); }
   const std::optional<std::string>& truncation() const override { return reader_.truncation(); }
-  Result<trace::NextItem, Error> next() override { return reader_.next(); }
+  Result<trace::Items, Error> read() override { return trace::items_of(reader_.next()); }
   std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override {
     return reader_.code(pid, address, bytes);
   }
@@ -198,7 +198,7 @@ TEST(Sources, OnlyCoresWithCachesGetAddresses) {
       const trace::Contents& contents() const override { return reader_.contents(); }
       std::optional<u64> length() const override { return reader_.length(); }
       const std::optional<std::string>& truncation() const override { return reader_.truncation(); }
-      Result<trace::NextItem, Error> next() override { return reader_.next(); }
+      Result<trace::Items, Error> read() override { return trace::items_of(reader_.next()); }
       void leave_out(trace::Detail detail) override { left_out_.push_back(detail); }
       std::vector<std::byte> code(u32, u64, std::size_t) const override { return {}; }
 

@@ -35,15 +35,15 @@ class Walk final : public trace::Source {
     const auto left = static_cast<std::size_t>(code_.end() - from);
     return {from, from + static_cast<std::ptrdiff_t>(std::min(bytes, left))};
   }
-  Result<trace::NextItem, Error> next() override {
-    if (left_ == 0) return trace::NextItem();
+  Result<trace::Items, Error> read() override {
+    if (left_ == 0) return trace::Items();
     if (beginning_ < 3)
       item_ = begin(beginning_++);
     else if (one_in(400))
       item_ = record();
     else
       item_ = run();
-    return trace::NextItem(item_);
+    return trace::Items(&item_, 1);
   }
 
  private:

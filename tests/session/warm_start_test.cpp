@@ -24,7 +24,7 @@ class Repeated final : public trace::Source {
   std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override {
     return walk_.code(pid, address, bytes);
   }
-  Result<trace::NextItem, Error> next() override { return walk_.next(); }
+  Result<trace::Items, Error> read() override { return trace::items_of(walk_.next()); }
   Result<std::unique_ptr<trace::Source>, Error> again() const override {
     return std::unique_ptr<trace::Source>(std::make_unique<Repeated>(seed_, runs_));
   }

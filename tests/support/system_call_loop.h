@@ -41,12 +41,12 @@ class SystemCallLoop final : public trace::Source {
   Result<std::unique_ptr<Source>, Error> again() const override {
     return std::unique_ptr<Source>(std::make_unique<SystemCallLoop>(rounds_, contents_));
   }
-  Result<trace::NextItem, Error> next() override {
+  Result<trace::Items, Error> read() override {
     const unsigned round = (step_ - 1) / 3, part = (step_ - 1) % 3;
     if (step_++ == 0) {
       item_ = trace::SideBandRecord(trace::ProcessStart{.pid = 1, .tid = 1, .command = "loop", .exec = true});
     } else if (round == rounds_) {
-      return trace::NextItem();
+      return trace::Items();
     } else if (part == 1) {
       item_ = trace::SideBandRecord(trace::Syscall{.number = number, .result = 7});
     } else if (part == 2 && signal_at_ == round) {
@@ -54,7 +54,7 @@ class SystemCallLoop final : public trace::Source {
     } else {
       item_ = run(blocks_[part == 0 ? 0 : 1], part == 0 ? jump : start);
     }
-    return trace::NextItem(item_);
+    return trace::Items(&item_, 1);
   }
 
  private:

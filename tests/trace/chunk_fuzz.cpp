@@ -31,6 +31,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                .extended = (contents & 4) != 0,
                                .timing = (contents & 8) != 0},
                               {instructions, 1}, table, memory);
-  while (decoder.next().has_value()) continue;
+  while (!decoder.read().empty()) continue;
   return 0;
 }

@@ -196,6 +196,9 @@ class ProgramView {
 
 using Item = std::variant<BlockRun, SideBandRecord>;
 
+/// In program order.
+using Items = std::span<const Item>;
+
 /// What a source has come to, used as an optional is: nothing at the end. The item is the source's, and stays
 /// what it is until the source's next call.
 class NextItem {
@@ -206,10 +209,18 @@ class NextItem {
   explicit operator bool() const { return has_value(); }
   const Item& operator*() const { return *item_; }
   const Item* operator->() const { return item_; }
+  /// It alone, or none.
+  Items items() const { return item_ != nullptr ? Items(item_, 1) : Items(); }
 
  private:
   const Item* item_ = nullptr;
 };
+
+/// As Source::read() has it, of a source that has one at a time.
+inline Result<Items, Error> items_of(const Result<NextItem, Error>& item) {
+  if (!item.ok()) return Failure(item.error());
+  return item->items();
+}
 
 /// What runs tell beside where they lead, and what takes its time to decode.
 enum class Detail : u8 { addresses, registers };
@@ -233,7 +244,16 @@ class Source : public ProgramView {
 
   /// The next item in program order, nothing at the end. What it refers to is valid until the next call, its
   /// block as long as the source. Errors: what the source says about itself, with its name.
-  virtual Result<NextItem, Error> next() = 0;
+  Result<NextItem, Error> next() {
+    if (delivered_ == read_.size()) {
+      const Result<Items, Error> read = this->read();
+      if (!read.ok()) return Failure(read.error());
+      read_ = *read;
+      delivered_ = 0;
+      if (read_.empty()) return NextItem();
+    }
+    return NextItem(read_[delivered_++]);
+  }
 
   /// Nobody is going to look at it: runs may come without, as if the source had none. Registers come all
   /// the same where extended ones are. Before the first next().
@@ -243,6 +263,21 @@ class Source : public ProgramView {
   virtual Result<std::unique_ptr<Source>, Error> again() const {
     return Failure(Error("the program can be read once; a trace in a file can be read again"));
   }
+
+ protected:
+  Source() = default;
+  Source(Source&&) noexcept = default;
+  Source& operator=(Source&&) noexcept = default;
+
+  /// What follows, as much as is at hand and at least one item; none at the end. Valid until the next call.
+  /// Errors as next().
+  virtual Result<Items, Error> read() = 0;
+  /// How many of those that read() gave last next() has delivered.
+  std::size_t delivered() const { return delivered_; }
+
+ private:
+  Items read_;
+  std::size_t delivered_ = 0;  // of these
 };
 
 /// How long the paths through a synthetic kernel are, for programs of which user mode alone was recorded: in
@@ -312,12 +347,14 @@ class Reader final : public Source {
   /// Sizes per kind of data over the whole trace.
   std::vector<StreamSize> streams() const;
 
-  /// The next item, nothing at the end of the trace. Errors: damaged or truncated chunk, with file offset.
-  Result<NextItem, Error> next() override;
   void leave_out(Detail detail) override;
   /// With what was left out, and how it is decoded. Errors: as open(), if the file is not what it was.
   Result<std::unique_ptr<Source>, Error> again() const override;
   std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override;
+
+ protected:
+  /// Errors: damaged or truncated chunk, with file offset.
+  Result<Items, Error> read() override;
 
  private:
   friend class LiveTrace;
