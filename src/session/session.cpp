@@ -10,39 +10,15 @@
 
 #include "pmusim/trace/trace.h"
 #include "session/call_tracker.h"
-#include "session/engine.h"
+#include "session/cores.h"
 #include "session/monitor.h"
-#include "session/task_placement.h"
 
 namespace pmusim {
 
-namespace {
-
-using Engines = std::vector<std::unique_ptr<Engine>>;
-
-/// One for each core, at the number of its first CPU.
-Result<Engines, Error> make_engines(const SessionOptions& options, const trace::Contents& contents) {
-  Engines engines(options.machine ? options.machine->cpus.size() : 1);
-  for (u32 cpu = 0; cpu < engines.size(); ++cpu) {
-    SessionOptions core = options;
-    if (options.machine) {
-      if (options.machine->first_of_core(cpu) != cpu) continue;
-      core.model = options.machine->model(cpu);
-    }
-    auto engine = make_engine(core, contents);
-    if (!engine.ok()) return Failure(engine.error());
-    engines[cpu] = std::move(engine).value();
-  }
-  return engines;
-}
-
-}  // namespace
-
 class Session::State {
  public:
-  State(std::unique_ptr<trace::Source> trace, SessionOptions options, Engines engines)
-      : options_(std::move(options)), trace_(std::move(trace)), engines_(std::move(engines)) {
-    engine_ = engines_.front().get();
+  State(std::unique_ptr<trace::Source> trace, SessionOptions options, std::unique_ptr<Cores> cores)
+      : options_(std::move(options)), trace_(std::move(trace)), cores_(std::move(cores)) {
     if (options_.call_stacks) calls_.emplace(trace_->contents());
   }
   /// With a machine: the first process is there.
@@ -51,7 +27,7 @@ class Session::State {
   Monitor& monitor() const { return *monitors_.front(); }
   Monitor& add_monitor(Sight sight);
   Sight first_sight() const { return options_.core == CoreLevel::sampled ? Sight::windows : Sight::all; }
-  void on_window(std::function<void(u64)> callback) { engine_->on_window(std::move(callback)); }
+  void on_window(std::function<void(u64)> callback) { cores_->engine().on_window(std::move(callback)); }
   driver::DriverStatistics driver_statistics() const;
   const SessionOptions& options() const { return options_; }
   const trace::Source& trace() const { return *trace_; }
@@ -68,40 +44,27 @@ class Session::State {
  private:
   Result<Done, Error> warm_up();
   Result<Done, Error> replay();
-  void join_caches();
   Result<trace::NextItem, Error> next_item();
   void take(const trace::Item& item);
   void finish();
   void run_block(const trace::BlockRun& run);
   void on_side_band(const trace::SideBandRecord& record);
-  u32 cpu_for(const trace::SideBandRecord& record);
-  void resume_on(u32 cpu);
-  void move_after_tick();
 
   SessionOptions options_;
   std::unique_ptr<trace::Source> trace_;
   std::optional<CallTracker> calls_;
   std::vector<std::unique_ptr<Monitor>> monitors_;
-  std::optional<MachineCaches> caches_;  // of several cores
-  Engines engines_;                      // of each core, by its first CPU; they have the monitors
-  Engine* engine_;                       // that runs
-  std::optional<TaskPlacement> placement_;
-  trace::ProcessStart first_;    // with a placement
-  trace::NextItem read_before_;  // what has been read before run()
-  u32 cpu_ = 0, tid_ = 0;        // that run, with a placement
-  u64 ticks_ = 0;                // when it was looked at last where the thread is to run
+  std::unique_ptr<Cores> cores_;  // they have the monitors
+  trace::ProcessStart first_;     // with a machine
+  trace::NextItem read_before_;   // what has been read before run()
   u64 instructions_ = 0;
 };
 
 Monitor& Session::State::add_monitor(Sight sight) {
   Monitor& monitor = *monitors_.emplace_back(std::make_unique<Monitor>(options_, *trace_, sight));
   if (calls_) monitor.use_call_stacks(*calls_);
-  for (u32 cpu = 0; cpu < monitor.cpus(); ++cpu) {
-    const Topology* const machine = options_.machine ? &*options_.machine : nullptr;
-    const u32 first = machine != nullptr ? machine->first_of_core(cpu) : cpu;
-    engines_[first]->add(monitor.cpu(cpu), machine != nullptr ? machine->cpus[cpu].thread : 0);
-  }
-  if (placement_) monitor.start(first_, cpu_);
+  cores_->add(monitor);
+  if (options_.machine) monitor.start(first_, cores_->cpu());
   return monitor;
 }
 
@@ -115,42 +78,10 @@ Result<Done, Error> Session::State::begin() {
       return Failure(Error("the trace does not begin with a process, which a machine of many CPUs needs"));
     first_ = *first;
     read_before_ = *item;
-    placement_.emplace(*options_.machine, options_.schedule);
-    tid_ = first_.tid;
-    cpu_ = placement_->place(tid_);
+    cores_->start(first_.tid);
   }
   add_monitor(first_sight());
-  if (options_.machine) resume_on(cpu_);
   return Done{};
-}
-
-/// What runs until now has stopped there.
-void Session::State::resume_on(u32 cpu) {
-  cpu_ = cpu;
-  engine_ = engines_[options_.machine->first_of_core(cpu)].get();
-  engine_->resume(options_.machine->cpus[cpu].thread);
-}
-
-/// Where the thread runs that runs after the record.
-u32 Session::State::cpu_for(const trace::SideBandRecord& record) {
-  if (!placement_) return 0;
-  if (const auto* const start = std::get_if<trace::ThreadStart>(&record)) placement_->start(start->tid);
-  if (const auto* const exit = std::get_if<trace::ThreadExit>(&record)) placement_->exit(exit->tid);
-  if (const auto* const to = std::get_if<trace::ThreadSwitch>(&record)) {
-    tid_ = to->tid;
-    return placement_->place(tid_);
-  }
-  return cpu_;
-}
-
-void Session::State::move_after_tick() {
-  const u64 ticks = monitor().now() / options_.tick_ns;
-  if (ticks == std::exchange(ticks_, ticks)) return;
-  const u32 cpu = placement_->after_tick(tid_);
-  if (cpu == cpu_) return;
-  engine_->settle();
-  for (const auto& monitor : monitors_) monitor->migrate(cpu);
-  resume_on(cpu);
 }
 
 driver::DriverStatistics Session::State::driver_statistics() const {
@@ -171,7 +102,7 @@ Result<Done, Error> Session::State::warm_up() {
     if (on_progress) on_progress({0, trace_->length().value_or(0)});
     return !stopped;
   };
-  for (const auto& engine : engines_) {
+  for (const auto& engine : cores_->engines()) {
     if (engine == nullptr || stopped) continue;
     auto program = trace_->again();
     if (!program.ok()) return Failure(program.error());
@@ -183,24 +114,11 @@ Result<Done, Error> Session::State::warm_up() {
 Result<Done, Error> Session::State::run() {
   const auto warmed = warm_up();
   if (warmed.ok()) {
-    join_caches();
+    cores_->join_caches(first_.pid);
     return replay();
   }
   finish();
   return warmed;
-}
-
-/// One core is as it is without a machine.
-void Session::State::join_caches() {
-  const auto is_core = [](const std::unique_ptr<Engine>& engine) { return engine != nullptr; };
-  if (std::ranges::count_if(engines_, is_core) < 2) return;
-  using Start = MachineCaches::Start;
-  caches_.emplace(options_.start == StartState::warm ? Start::warm : Start::empty);
-  caches_->enter(first_.pid);
-  const Topology& machine = *options_.machine;
-  for (u32 cpu = 0; cpu < engines_.size(); ++cpu)
-    if (engines_[cpu] != nullptr)
-      engines_[cpu]->join(*caches_, {machine.cpus[cpu].package, machine.first_of_module(cpu)});
 }
 
 Result<Done, Error> Session::State::replay() {
@@ -215,7 +133,7 @@ Result<Done, Error> Session::State::replay() {
     }
     take(**item);
     if (on_progress && instructions_ >= next_report) {
-      engine_->settle();
+      cores_->engine().settle();
       on_progress({instructions_, trace_->length().value_or(0)});
       next_report = instructions_ + report_every;
     }
@@ -230,29 +148,24 @@ void Session::State::take(const trace::Item& item) {
 }
 
 void Session::State::finish() {
-  engine_->finish();
+  cores_->engine().finish();
   for (const auto& monitor : monitors_) monitor->stop_events();
 }
 
 void Session::State::run_block(const trace::BlockRun& run) {
   instructions_ += run.block->instructions.size();
   if (calls_) calls_->take(run);
-  engine_->run(run);
-  if (placement_) move_after_tick();
+  cores_->run(run);
 }
 
 void Session::State::on_side_band(const trace::SideBandRecord& record) {
-  engine_->settle();
+  cores_->engine().settle();
   if (side_band_callback) side_band_callback(record);
-  if (std::holds_alternative<trace::SignalDelivery>(record)) engine_->interrupt();
+  if (std::holds_alternative<trace::SignalDelivery>(record)) cores_->engine().interrupt();
   if (const auto* const interrupt = std::get_if<trace::Interrupt>(&record))
-    engine_->enter_handler(*interrupt);
+    cores_->engine().enter_handler(*interrupt);
   if (calls_) calls_->on_side_band(record);
-  const u32 cpu = cpu_for(record);
-  for (const auto& monitor : monitors_) monitor->on_side_band(record, cpu);
-  if (cpu != cpu_) resume_on(cpu);
-  if (const auto* const to = std::get_if<trace::ThreadSwitch>(&record); to != nullptr && caches_)
-    caches_->enter(to->pid);
+  cores_->on_side_band(record);
   if (const auto* const map = std::get_if<trace::Map>(&record); map != nullptr && on_mapping)
     on_mapping(map->mapping);
 }
@@ -269,13 +182,13 @@ Result<Session, Error> Session::open(std::unique_ptr<trace::Source> source, Sess
     if (!entered.ok()) return Failure(entered.error());
     source = std::move(entered).value();
   }
-  auto engines = make_engines(options, source->contents());
-  if (!engines.ok()) return Failure(engines.error());
+  auto cores = Cores::create(options, source->contents());
+  if (!cores.ok()) return Failure(cores.error());
   if (options.start == StartState::warm)
     if (const auto again = source->again(); !again.ok())
       return Failure(Error(fmt::format("a warm start: {}", again.error().message)));
   if (!has_caches(options.core) && !options.call_stacks) source->leave_out(trace::Detail::addresses);
-  auto state = std::make_unique<State>(std::move(source), std::move(options), std::move(engines).value());
+  auto state = std::make_unique<State>(std::move(source), std::move(options), std::move(cores).value());
   if (const auto begun = state->begin(); !begun.ok()) return Failure(begun.error());
   return Session(std::move(state));
 }
