@@ -9,6 +9,7 @@
 #include "count_line.h"
 #include "kernel_option.h"
 #include "live/run.h"
+#include "machine_option.h"
 #include "model_option.h"
 #include "output.h"
 #include "record_command.h"
@@ -21,6 +22,7 @@ namespace {
 struct Run {
   std::vector<std::string> program;
   ModelOption model;
+  MachineOption machine;
   CoreOption core;
   KernelOption kernel;
   std::string trace;
@@ -74,6 +76,7 @@ void run_program(const Run& command) {
   if (command.program.empty()) throw CommandError("run: there is no program behind '--'");
   live::RunOptions options;
   options.machine.model = command.model.model();
+  command.machine.apply_to(options.machine, command.model);
   options.machine.kernel = command.kernel.kernel();
   command.core.apply_to(options.machine);
   options.command = command.program;
@@ -119,6 +122,7 @@ void add_run(CLI::App& app, CommandLine line) {
                     "Stop every event that samples faster than perf_event_max_sample_rate until the next "
                     "tick, as a kernel does; those whose overflows send signals always are");
   options->model.add_to(*command);
+  options->machine.add_to(*command);
   options->model.add_core_set_to(*command);
   options->core.add_to(*command);
   options->kernel.add_to(*command);

@@ -67,7 +67,7 @@ ServedCalls::Answer ServedCalls::on_descriptor(const Call& call, EventDescriptor
 i64 ServedCalls::read(const Call& call, perf::Event& event, u64 address, std::size_t bytes) {
   constexpr std::size_t longest = 1 << 16;
   std::vector<std::byte> answer(std::min(bytes, longest));
-  const auto read = cpu_.perf().read(event, answer);
+  const auto read = machine_.perf().read(event, answer);
   if (!read.ok()) return -read.error().error_number;
   if (!trace::write_memory(call.tid, address, std::span(answer).first(*read))) return -EFAULT;
   return static_cast<i64>(*read);
@@ -84,7 +84,7 @@ i64 ServedCalls::read_vector(const Call& call, perf::Event& event) {
 }
 
 ServedCalls::Answer ServedCalls::control(const Call& call, EventDescriptor& descriptor) {
-  perf::PerfCore& perf = cpu_.perf();
+  perf::PerfCore& perf = machine_.perf();
   perf::Event& event = descriptor.event();
   const u64 argument = call.arguments[2];
   const auto request = static_cast<u32>(call.arguments[1]);
@@ -122,13 +122,13 @@ ServedCalls::Answer ServedCalls::control(const Call& call, EventDescriptor& desc
 
 i64 ServedCalls::set_period(const Call& call, perf::Event& event) {
   const auto period = read_value<u64>(call.tid, call.arguments[2]);
-  return period ? result_of(cpu_.perf().set_period(event, *period)) : -EFAULT;
+  return period ? result_of(machine_.perf().set_period(event, *period)) : -EFAULT;
 }
 
 i64 ServedCalls::set_output(const Call& call, perf::Event& event) {
-  if (static_cast<i32>(call.arguments[2]) == -1) return result_of(cpu_.perf().set_output(event, nullptr));
+  if (static_cast<i32>(call.arguments[2]) == -1) return result_of(machine_.perf().set_output(event, nullptr));
   EventDescriptor* const to = descriptors_.find(call.tid, call.arguments[2]);
-  return to != nullptr ? result_of(cpu_.perf().set_output(event, &to->event())) : -EINVAL;
+  return to != nullptr ? result_of(machine_.perf().set_output(event, &to->event())) : -EINVAL;
 }
 
 i64 ServedCalls::tell_id(const Call& call, const perf::Event& event) {
@@ -139,7 +139,7 @@ i64 ServedCalls::tell_id(const Call& call, const perf::Event& event) {
 i64 ServedCalls::modify_attributes(const Call& call, perf::Event& event) {
   std::array<std::byte, sizeof(perf::Attr)> user{};
   const std::size_t bytes = trace::read_memory(call.tid, call.arguments[2], user);
-  return result_of(cpu_.perf().modify_attributes(event, std::span(user).first(bytes)));
+  return result_of(machine_.perf().modify_attributes(event, std::span(user).first(bytes)));
 }
 
 ServedCalls::Answer ServedCalls::file_control(const Call& call, EventDescriptor& descriptor) {
@@ -159,7 +159,7 @@ ServedCalls::Answer ServedCalls::file_control(const Call& call, EventDescriptor&
 void ServedCalls::switch_signals(EventDescriptor& descriptor, bool on) {
   using Signals = perf::PerfCore::Signals;
   descriptor.signals = on;
-  cpu_.perf().set_signals(descriptor.event(), on ? Signals::each_overflow : Signals::none);
+  machine_.perf().set_signals(descriptor.event(), on ? Signals::each_overflow : Signals::none);
 }
 
 i64 ServedCalls::duplicate(const Call& call, const EventDescriptor& descriptor, u64 lowest, AtExec at_exec) {
@@ -188,12 +188,12 @@ i64 ServedCalls::file_to_map(const Call& call, EventDescriptor& descriptor) {
   perf::Event& event = descriptor.event();
   Buffer* buffer = buffer_of(event);
   if (buffer != nullptr && event.mapped && !maps(call.tid, *buffer)) {
-    cpu_.perf().munmap(event);
+    machine_.perf().munmap(event);
     buffer = nullptr;
   }
   if (buffer == nullptr) {
     if (const i64 made = make_buffer(call, event); made < 0) return made;
-  } else if (const auto mapped = cpu_.perf().mmap(event, bytes / page_bytes - 1); !mapped.ok()) {
+  } else if (const auto mapped = machine_.perf().mmap(event, bytes / page_bytes - 1); !mapped.ok()) {
     return -mapped.error().error_number;
   }
   return listener_.give(call, buffer_of(event)->file, std::nullopt, AtExec::is_closed);
@@ -214,8 +214,8 @@ i64 ServedCalls::make_buffer(const Call& call, perf::Event& event) {
   if (!pages) return -ENOMEM;
   const auto access = (call.arguments[2] & PROT_WRITE) != 0 ? perf::PerfCore::Access::read_write
                                                             : perf::PerfCore::Access::read_only;
-  const auto ring =
-      cpu_.perf().mmap(event, bytes / page_bytes - 1, access, std::move(pages->memory), mapper_of(call.tid));
+  const auto ring = machine_.perf().mmap(event, bytes / page_bytes - 1, access, std::move(pages->memory),
+                                         mapper_of(call.tid));
   if (!ring.ok()) return -ring.error().error_number;
   // The program's own RDTSC is the real one.
   perf::ControlPage& page = (*ring)->control();

@@ -65,13 +65,16 @@ void add_call(std::vector<sock_filter>& code, DescriptorCall call, NumberRange r
                            load(offsetof(seccomp_data, nr))});
 }
 
-std::vector<sock_filter> make_program(NumberRange numbers) {
+std::vector<sock_filter> make_program(NumberRange numbers, Affinity affinity) {
   std::vector<sock_filter> code{
       load(offsetof(seccomp_data, arch)), skip_if_equal(AUDIT_ARCH_X86_64, 1),       answer(seen_by_kernel),
       load(offsetof(seccomp_data, nr)),   skip_unless_equal(SYS_perf_event_open, 1), answer(asked_about)};
   for (const DescriptorCall& call : descriptor_calls) add_call(code, call, numbers);
   for (const DescriptorCall& call : register_calls) add_call(code, call, register_bytes);
   for (const NumberRange words : {prctl_of_events, prctl_of_name}) add_call(code, {SYS_prctl, 0}, words);
+  if (affinity == Affinity::emulated)
+    for (const u32 call : {SYS_sched_setaffinity, SYS_sched_getaffinity})
+      code.insert(code.end(), {skip_unless_equal(call, 1), answer(asked_about)});
   code.push_back(answer(seen_by_kernel));
   return code;
 }
@@ -90,8 +93,8 @@ NumberRange event_numbers() {
   return {.low = limit / 4 * 3, .high = last};
 }
 
-FileDescriptor install_filter(NumberRange numbers) {
-  std::vector<sock_filter> program = make_program(numbers);
+FileDescriptor install_filter(NumberRange numbers, Affinity affinity) {
+  std::vector<sock_filter> program = make_program(numbers, affinity);
   const sock_fprog code{static_cast<unsigned short>(program.size()), program.data()};
   // A supervisor that attaches to a caller must not make the call come again.
   const unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;

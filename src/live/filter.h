@@ -18,9 +18,13 @@ struct NumberRange {
 /// Near the limit of open files, and where it allows below 1024: select() takes no more.
 NumberRange event_numbers();
 
+/// Who answers sched_setaffinity and sched_getaffinity: they are asked about where the emulated CPUs are
+/// many.
+enum class Affinity : u8 { of_kernel, emulated };
+
 /// Puts the calling process, and all that it starts from now on, under the filter. Returns the descriptor on
 /// which the supervisor hears of calls; none, with errno, where the kernel or an outer filter forbids it.
-FileDescriptor install_filter(NumberRange numbers);
+FileDescriptor install_filter(NumberRange numbers, Affinity affinity);
 
 }  // namespace pmusim::live
 

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "live/filter.h"
 #include "pmusim/cpu/model.h"
+#include "pmusim/cpu/setup.h"
 #include "pmusim/perf/abi.h"
 #include "pmusim/perf/driver.h"
 
@@ -20,14 +22,31 @@ struct PmuView {
   std::vector<std::pair<std::string, std::string>> files;  ///< path in there, text
 };
 
+/// What a folder of /sys/devices/system is to hold in place of what is there under these names.
+struct SystemFolder {
+  std::string name;                                        ///< "cpu"
+  std::vector<std::pair<std::string, std::string>> files;  ///< path in there, text
+  std::vector<std::pair<std::string, std::string>> links;  ///< path in there, target
+  std::string numbered;  ///< folders of this name and a number are not shown, if they are not among these
+};
+
 struct MachineView {
-  std::vector<PmuView> pmus;                                     ///< the core's, and what is beside it
+  std::vector<PmuView> pmus;  ///< the cores', and what is beside them
+  std::vector<SystemFolder> system;
+  std::vector<u32> cpus;  ///< that are online
+  Affinity affinity = Affinity::of_kernel;
   std::vector<std::pair<std::string, std::string>> environment;  ///< variables that say which CPU this is
   std::vector<std::pair<std::string, std::string>> settings;     ///< sysctl kernel.*, by name
 };
 
-/// As a kernel on that machine shows it.
-MachineView view_of(const CpuModel& model, const perf::PmuCapabilities& pmu, const perf::Limits& limits);
+/// A kind of core with what its driver has found out.
+struct CorePmu {
+  CpuModel model;
+  perf::PmuCapabilities pmu;
+};
+
+/// As a kernel shows a machine with these kinds of core: one CPU, or those of `machine` if it is not null.
+MachineView view_of(const std::vector<CorePmu>& types, const Topology* machine, const perf::Limits& limits);
 
 /// A file, by whatever name.
 struct FileIdentity {
@@ -40,7 +59,7 @@ FileIdentity identity_of(const std::string& path);
 struct Shown {
   std::string missing;            ///< why the PMU is not in sysfs; empty: it is
   std::string missing_registers;  ///< why there is no /dev/cpu/0/msr; empty: there is
-  FileIdentity registers;         ///< of /dev/cpu/0/msr, an empty file
+  u64 registers = 0;              ///< the device that has /dev/cpu/N/msr, empty files; 0: there are none
 };
 
 /// Puts the calling process, and what it starts, into a mount namespace where files are as `view` says;

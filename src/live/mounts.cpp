@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -20,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path devices = "/sys/devices", event_sources = "/sys/bus/event_source/devices";
-const fs::path all_devices = "/dev", cpu_devices = "/dev/cpu", registers = "/dev/cpu/0/msr";
+const fs::path all_devices = "/dev", cpu_devices = "/dev/cpu";
 
 /// A step that failed, for the one place that tells of it.
 struct Failed {
@@ -95,31 +96,59 @@ void show_file(const fs::path& path, const std::string& text, const fs::path& sc
   bind(scratch, path);
 }
 
-/// All of /dev that there is: what stands beside a folder that is to be new.
+/// What stands beside something that is to be new.
+void copy_entry(const fs::directory_entry& entry, const fs::path& scratch) {
+  const fs::path copy = scratch / entry.path().filename();
+  if (entry.is_symlink()) return fs::copy_symlink(entry.path(), copy);
+  if (entry.is_directory())
+    fs::create_directory(copy);
+  else
+    write_file(copy, "");
+  bind(entry.path(), copy);
+}
+
 void copy_devices(const fs::path& scratch) {
-  for (const fs::directory_entry& device : fs::directory_iterator(all_devices)) {
-    const fs::path copy = scratch / device.path().filename();
-    if (device.is_symlink()) {
-      fs::copy_symlink(device.path(), copy);
-      continue;
-    }
-    if (device.is_directory())
-      fs::create_directory(copy);
-    else
-      write_file(copy, "");
-    bind(device.path(), copy);
+  for (const fs::directory_entry& device : fs::directory_iterator(all_devices)) copy_entry(device, scratch);
+}
+
+bool is_numbered(const std::string& name, const std::string& word) {
+  return name.size() > word.size() && name.starts_with(word) &&
+         std::all_of(name.begin() + static_cast<std::ptrdiff_t>(word.size()), name.end(),
+                     [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Single files where the rest stays as it is; a new folder, with what else the old one has, where folders
+/// go.
+void show_system_folder(const SystemFolder& folder, const fs::path& directory) {
+  const fs::path real = devices / "system" / folder.name, scratch = directory / folder.name;
+  if (!fs::is_directory(real)) return;
+  fs::create_directory(scratch);
+  for (const auto& [path, text] : folder.files) {
+    fs::create_directories((scratch / path).parent_path());
+    write_file(scratch / path, text);
+    if (folder.numbered.empty()) bind(scratch / path, real / path);
   }
+  if (folder.numbered.empty()) return;
+  for (const auto& [path, target] : folder.links) fs::create_symlink(target, scratch / path);
+  for (const fs::directory_entry& entry : fs::directory_iterator(real)) {
+    const std::string name = entry.path().filename();
+    if (!fs::exists(scratch / name) && !is_numbered(name, folder.numbered)) copy_entry(entry, scratch);
+  }
+  bind(scratch, real);
 }
 
 /// For the owner alone, as the kernel's.
-void show_registers(const fs::path& directory) {
+void show_registers(const MachineView& view, const fs::path& directory) {
   const bool has_folder = fs::is_directory(cpu_devices);
   const fs::path scratch = directory / "dev";
   fs::create_directory(scratch);
   if (!has_folder) copy_devices(scratch);
-  fs::create_directories(scratch / "cpu/0");
-  write_file(scratch / "cpu/0/msr", "");
-  fs::permissions(scratch / "cpu/0/msr", fs::perms::owner_read | fs::perms::owner_write);
+  for (const u32 cpu : view.cpus) {
+    const fs::path file = scratch / fmt::format("cpu/{}/msr", cpu);
+    fs::create_directories(file.parent_path());
+    write_file(file, "");
+    fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  }
   if (has_folder)
     bind(scratch / "cpu", cpu_devices);
   else
@@ -133,7 +162,7 @@ void show_all(const MachineView& view, const fs::path& directory) {
   for (const char* part : {"devices", "event_source"}) fs::create_directory(directory / part);
   show_event_sources(view, directory / "event_source");
   show_devices(view, directory / "devices");
-  show_file("/sys/devices/system/cpu/online", "0\n", directory / "online");
+  for (const SystemFolder& folder : view.system) show_system_folder(folder, directory);
   for (const auto& [name, text] : view.settings)
     show_file("/proc/sys/kernel/" + name, text, directory / name);
 }
@@ -164,8 +193,8 @@ Shown show(const MachineView& view, const std::string& directory) {
   Shown shown;
   shown.missing = failure_of([&] { show_all(view, directory); });
   shown.missing_registers =
-      shown.missing.empty() ? failure_of([&] { show_registers(directory); }) : shown.missing;
-  if (shown.missing_registers.empty()) shown.registers = identity_of(registers);
+      shown.missing.empty() ? failure_of([&] { show_registers(view, directory); }) : shown.missing;
+  if (shown.missing_registers.empty()) shown.registers = identity_of(directory).device;
   return shown;
 }
 

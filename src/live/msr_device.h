@@ -2,29 +2,28 @@
 #ifndef PMUSIM_SRC_LIVE_MSR_DEVICE_H
 #define PMUSIM_SRC_LIVE_MSR_DEVICE_H
 
+#include <optional>
+
 #include "live/listener.h"
-#include "live/machine_view.h"
-#include "pmusim/pmu/pmu.h"
+#include "session/monitor.h"
 
 namespace pmusim::live {
 
-/// /dev/cpu/0/msr (msr(4)): programs see an empty file there, and what they read or write in it at a
+/// /dev/cpu/N/msr (msr(4)): programs see empty files there, and what they read or write in them at a
 /// register's address is the emulated CPU's.
 class MsrDevice {
  public:
-  MsrDevice(Pmu& pmu, FileIdentity file) : pmu_(pmu), file_(file) {}
+  /// `device`: the one that has the files; 0: there are none.
+  MsrDevice(Monitor& monitor, u64 device) : monitor_(monitor), device_(device) {}
 
-  /// Whether it is this file that the call reads or writes.
-  bool is_meant(const Call& call) const;
+  /// The CPU whose file the call reads or writes; nothing: it is another file.
+  std::optional<u32> cpu_of(const Call& call) const;
   /// Bytes read or written; -EIO where the access faults, as the kernel has it.
-  i64 access(const Call& call);
+  i64 access(const Call& call, u32 cpu);
 
  private:
-  i64 read(u32 tid, u32 address, u64 where);
-  i64 write(u32 tid, u32 address, u64 where);
-
-  Pmu& pmu_;
-  FileIdentity file_;
+  Monitor& monitor_;
+  u64 device_;
 };
 
 }  // namespace pmusim::live

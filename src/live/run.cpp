@@ -93,20 +93,20 @@ class Signals {
 
 class Supervisor {
  public:
-  Supervisor(EmulatedCpu& cpu, Started started, NumberRange numbers, const perf::Limits& limits,
+  Supervisor(EmulatedMachine& machine, Started started, NumberRange numbers, const perf::Limits& limits,
              std::function<void(u64)> progress)
-      : cpu_(cpu),
+      : machine_(machine),
         progress_(std::move(progress)),
         keeper_(std::move(started.keeper)),
         listener_(std::move(started.listener)),
-        tasks_(cpu),
-        calls_(cpu, tasks_, listener_, numbers, limits, started.shown.registers) {}
+        tasks_(machine),
+        calls_(machine, tasks_, listener_, numbers, limits, started.shown.registers) {}
 
   /// The program's status as waitpid gives it.
   int run() {
     for (u64 turn = 0, steps = 0; !has_ended_; ++turn) {
       const bool stepped = tasks_.step();
-      if (stepped && progress_ && steps++ % steps_between_progress == 0) progress_(cpu_.instructions());
+      if (stepped && progress_ && steps++ % steps_between_progress == 0) progress_(machine_.instructions());
       if (!stepped || turn % turns_between_looks == 0)
         look(stepped);
       else
@@ -155,7 +155,7 @@ class Supervisor {
     tasks_.follow_events();
   }
 
-  EmulatedCpu& cpu_;
+  EmulatedMachine& machine_;
   std::function<void(u64)> progress_;
   Keeper keeper_;
   Listener listener_;
@@ -169,6 +169,21 @@ class Supervisor {
 
 }  // namespace
 
+namespace {
+
+MachineView view_of_machine(const SessionOptions& options, const Monitor& monitor) {
+  const Topology* const machine = options.machine ? &*options.machine : nullptr;
+  std::vector<CorePmu> types{{options.model, monitor.driver().capabilities()}};
+  if (machine != nullptr && machine->hybrid()) {
+    types.clear();
+    for (u32 type = 0; type < machine->types.size(); ++type)
+      types.push_back({machine->types[type], monitor.driver_of_type(type).capabilities()});
+  }
+  return view_of(types, machine, options.limits);
+}
+
+}  // namespace
+
 Result<RunSummary, Error> run(const RunOptions& options) {
   if (options.command.empty()) return Failure(Error("no program to run"));
   SessionOptions machine = options.machine;
@@ -176,29 +191,29 @@ Result<RunSummary, Error> run(const RunOptions& options) {
   machine.limits.physical_addresses = PageMap::tells_frames();
   machine.limits.kernel_chains = true;
   machine.limits.kernel = machine.kernel;
-  auto cpu = EmulatedCpu::create(machine);
-  if (!cpu.ok()) return Failure(cpu.error());
+  auto emulated = EmulatedMachine::create(machine);
+  if (!emulated.ok()) return Failure(emulated.error());
   std::unique_ptr<TraceOutput> trace;
   if (!options.trace.empty()) {
     auto output = TraceOutput::create(options.trace);
     if (!output.ok()) return Failure(output.error());
     trace = std::move(output).value();
-    (*cpu)->record_to(*trace);
+    (*emulated)->record_to(*trace);
   }
   const NumberRange numbers = event_numbers();
-  const MachineView view = view_of(machine.model, (*cpu)->monitor().driver().capabilities(), machine.limits);
+  const MachineView view = view_of_machine(machine, (*emulated)->monitor());
   const HeldSignals held;
   auto started = start(options.command, view, numbers, held.mask_before());
   if (!started.ok()) return Failure(started.error());
   RunSummary summary{.missing_view = started->shown.missing,
                      .missing_registers = started->shown.missing_registers};
-  Supervisor supervisor(**cpu, std::move(started).value(), numbers, machine.limits, options.progress);
+  Supervisor supervisor(**emulated, std::move(started).value(), numbers, machine.limits, options.progress);
   summary.status = supervisor.run();
-  (*cpu)->catch_up();
-  summary.instructions = (*cpu)->instructions();
+  (*emulated)->catch_up();
+  summary.instructions = (*emulated)->instructions();
   summary.calls = supervisor.served();
-  summary.driver = (*cpu)->monitor().driver_statistics();
-  summary.elapsed_ns = (*cpu)->monitor().now();
+  summary.driver = (*emulated)->monitor().driver_statistics();
+  summary.elapsed_ns = (*emulated)->monitor().now();
   if (trace) summary.trace = trace->finish();
   return summary;
 }

@@ -72,15 +72,15 @@ AtExec at_exec(u64 flags) {
 
 }  // namespace
 
-ServedCalls::ServedCalls(EmulatedCpu& cpu, Tasks& tasks, Listener& listener, NumberRange numbers,
-                         const perf::Limits& limits, FileIdentity registers)
-    : cpu_(cpu),
+ServedCalls::ServedCalls(EmulatedMachine& machine, Tasks& tasks, Listener& listener, NumberRange numbers,
+                         const perf::Limits& limits, u64 registers)
+    : machine_(machine),
       tasks_(tasks),
       listener_(listener),
       numbers_(numbers),
       limits_(limits),
-      registers_(cpu.monitor().pmu(), registers) {
-  cpu.perf().on_overflow([this](const perf::Event& event) { signal_overflow(event); });
+      registers_(machine.monitor(), registers) {
+  machine.perf().on_overflow([this](const perf::Event& event) { signal_overflow(event); });
 }
 
 /// Tasks are stopped, or asked to, before the answer: where a call switches events on, the caller stands
@@ -88,6 +88,8 @@ ServedCalls::ServedCalls(EmulatedCpu& cpu, Tasks& tasks, Listener& listener, Num
 void ServedCalls::serve(const Call& call) {
   if (call.number == SYS_prctl && call.arguments[0] == PR_SET_NAME) return rename(call);
   if (call.number == SYS_pread64 || call.number == SYS_pwrite64) return access_registers(call);
+  if (call.number == SYS_sched_setaffinity || call.number == SYS_sched_getaffinity)
+    return change_affinity(call);
   const u64 number = call.arguments[call.number == SYS_mmap ? 4 : 0];
   const bool has_descriptor = call.number != SYS_perf_event_open && call.number != SYS_prctl;
   EventDescriptor* const descriptor = has_descriptor ? descriptors_.find(call.tid, number) : nullptr;
@@ -109,11 +111,12 @@ void ServedCalls::serve(const Call& call) {
 }
 
 void ServedCalls::access_registers(const Call& call) {
-  if (!registers_.is_meant(call)) return listener_.let_through(call);
+  const std::optional<u32> cpu = registers_.cpu_of(call);
+  if (!cpu) return listener_.let_through(call);
   ++served_;
   tasks_.flush();
-  listener_.finish(call, registers_.access(call));
-  cpu_.catch_up();
+  listener_.finish(call, registers_.access(call, *cpu));
+  machine_.catch_up();
 }
 
 ServedCalls::Answer ServedCalls::open(const Call& call) {
@@ -169,7 +172,7 @@ EventDescriptor* ServedCalls::take_over(const Call& call, const KernelsEvent& ke
   if (!event.ok()) return nullptr;
   auto made = EventDescriptor::make(**event, kernels.opener);
   if (!made || listener_.give(call, made->read_end, kernels.number, at_exec(kernels.counted.flags)) < 0) {
-    cpu_.perf().close(**event);
+    machine_.perf().close(**event);
     return nullptr;
   }
   return &descriptors_.add(std::move(made->descriptor));
@@ -206,10 +209,10 @@ Result<perf::Event*, KernelError> ServedCalls::make_event(const perf::Attr& attr
     if (error == EPERM) return Failure(KernelError(EBUSY, "pid: the task is traced by another"));
     if (error != 0) return Failure(KernelError(error, "pid: the task cannot be watched"));
   }
-  if (!counts_page_faults(attr)) return cpu_.monitor().open_event(attr, leader, counted);
+  if (!counts_page_faults(attr)) return machine_.monitor().open_event(attr, leader, counted);
   if (auto counts = check_page_faults(attr, static_cast<u32>(counted.pid)); !counts)
     return Failure(counts.error());
-  return cpu_.perf().open(attr, counted.pid, counted.cpu, leader, counted.flags);
+  return machine_.perf().open(attr, counted.pid, counted.cpu, leader, counted.flags);
 }
 
 i64 ServedCalls::give_descriptor(const Call& call, perf::Event& event) {
@@ -218,7 +221,7 @@ i64 ServedCalls::give_descriptor(const Call& call, perf::Event& event) {
                                           at_exec(call.arguments[4]))
                          : -EMFILE;
   if (given < 0) {
-    cpu_.perf().close(event);
+    machine_.perf().close(event);
     return given;
   }
   descriptors_.add(std::move(made->descriptor));
@@ -237,9 +240,9 @@ ServedCalls::Answer ServedCalls::switch_all(const Call& call) {
   for (auto& [inode, descriptor] : descriptors_) {
     if (descriptor.opener() != call.tid) continue;
     if (call.arguments[0] == PR_TASK_PERF_EVENTS_ENABLE)
-      cpu_.perf().enable(descriptor.event(), perf::PerfCore::Scope::event);
+      machine_.perf().enable(descriptor.event(), perf::PerfCore::Scope::event);
     else
-      cpu_.perf().disable(descriptor.event(), perf::PerfCore::Scope::event);
+      machine_.perf().disable(descriptor.event(), perf::PerfCore::Scope::event);
   }
   kernels_.switch_all(call.tid, call.arguments[0] == PR_TASK_PERF_EVENTS_ENABLE ? PERF_EVENT_IOC_ENABLE
                                                                                 : PERF_EVENT_IOC_DISABLE);
@@ -252,7 +255,7 @@ void ServedCalls::rename(const Call& call) {
   std::array<char, longest + 1> name{};
   trace::read_memory(call.tid, call.arguments[1], std::as_writable_bytes(std::span(name)).first(longest));
   tasks_.flush();
-  cpu_.perf().set_comm(call.tid, name.data());
+  machine_.perf().set_comm(call.tid, name.data());
   listener_.let_through(call);
 }
 
@@ -260,7 +263,7 @@ void ServedCalls::close_abandoned() {
   for (auto next = descriptors_.begin(); next != descriptors_.end();) {
     const EventDescriptor& descriptor = (next++)->second;
     if (!descriptor.abandoned()) continue;
-    cpu_.perf().close(descriptor.event());
+    machine_.perf().close(descriptor.event());
     descriptors_.remove(descriptor);
   }
 }

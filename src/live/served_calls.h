@@ -14,8 +14,8 @@ namespace pmusim::live {
 /// programs do with its descriptors. All others are the kernel's.
 class ServedCalls {
  public:
-  ServedCalls(EmulatedCpu& cpu, Tasks& tasks, Listener& listener, NumberRange numbers,
-              const perf::Limits& limits, FileIdentity registers);
+  ServedCalls(EmulatedMachine& machine, Tasks& tasks, Listener& listener, NumberRange numbers,
+              const perf::Limits& limits, u64 registers);
   ServedCalls(const ServedCalls&) = delete;
   ServedCalls& operator=(const ServedCalls&) = delete;
 
@@ -52,6 +52,9 @@ class ServedCalls {
   i64 give_descriptor(const Call& call, perf::Event& event);
 
   void access_registers(const Call& call);
+  void change_affinity(const Call& call);
+  i64 set_affinity(const Call& call);
+  i64 tell_affinity(const Call& call) const;
   Answer switch_all(const Call& call);
   void rename(const Call& call);
 
@@ -77,7 +80,7 @@ class ServedCalls {
   void wake_readers(const perf::RingBuffer* buffer);
   void signal_overflow(const perf::Event& event);
 
-  EmulatedCpu& cpu_;
+  EmulatedMachine& machine_;
   Tasks& tasks_;
   Listener& listener_;
   NumberRange numbers_;

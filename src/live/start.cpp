@@ -24,7 +24,7 @@ struct Message {
   enum class Kind : u8 { listening, no_filter, no_program } kind = Kind::listening;
   int error_number = 0;
   std::array<char, 256> missing{}, missing_registers{};  // as in Shown
-  FileIdentity registers;
+  u64 registers = 0;
 };
 
 void put(std::array<char, 256>& text, const std::string& sentence) {
@@ -101,7 +101,7 @@ bool wait_for_permission(int socket) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (static_cast<u32>(::getppid()) != parent) ::_exit(1);
   {
-    const FileDescriptor listener = install_filter(numbers);
+    const FileDescriptor listener = install_filter(numbers, view.affinity);
     message.error_number = errno;
     if (!listener) message.kind = Message::Kind::no_filter;
     send_message(socket, message, listener.number());

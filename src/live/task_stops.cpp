@@ -144,7 +144,7 @@ void Tasks::tell_of_maps(WatchedTask& task) {
   if (task.space == nullptr) return;
   for (const trace::SideBandRecord& record : task.space->refresh(task.pid)) {
     make_current(task);
-    cpu_.on_side_band(record);
+    machine_.on_side_band(record);
   }
 }
 
@@ -155,7 +155,7 @@ void Tasks::stepped(WatchedTask& task) {
   if (std::exchange(task.entering_handler, false)) {
     end_block(task, task.registers.registers.rip);
     make_current(task);
-    cpu_.on_side_band(trace::SignalDelivery{0, after->registers.rip});
+    machine_.on_side_band(trace::SignalDelivery{0, after->registers.rip});
     if (!std::exchange(task.own_trap_flag, false))
       trace::hide_trap_flag_in_frame(task.tid, after->registers[Gpr::rsp]);
     if (task.trap) task.trap->hide_mask(task.tid);
@@ -211,7 +211,7 @@ void Tasks::add_to_block(WatchedTask& task, const trace::LiveInstruction& live, 
 void Tasks::take_extended(WatchedTask& task) {
   if (!xstate_) return;
   if (const auto now = xstate_->read(task.tid)) task.extended = *now;
-  cpu_.monitor().lose_extended();
+  machine_.monitor().lose_extended();
 }
 
 /// They are counted with the block, so that it is the one that it would be without them.
@@ -221,7 +221,7 @@ void Tasks::take_faults(WatchedTask& task, const Registers& before) {
   if (count.all == 0) return;
   if (!task.block.empty()) return task.faulted.push_back({count, before});
   make_current(task);
-  cpu_.fault(count, before);
+  machine_.fault(count, before);
 }
 
 /// It comes before the next instruction: nothing has retired.
@@ -246,7 +246,7 @@ void Tasks::signalled(WatchedTask& task, int signal) {
 void Tasks::started(WatchedTask& parent, u32 tid) {
   if (tid == 0 || find(tid) != nullptr) return;
   end_block(parent, parent.registers.registers.rip);
-  cpu_.catch_up();
+  machine_.catch_up();
   const u32 parent_tid = parent.tid;
   WatchedTask& child = tasks_[tid];
   child.pid = trace::process_of(tid);
@@ -258,7 +258,8 @@ void Tasks::started(WatchedTask& parent, u32 tid) {
   if (parent.trap)
     child.trap = child.pid == parent.pid ? parent.trap->of_thread() : parent.trap->of_process();
   child.own_trap_flag = parent.own_trap_flag;
-  cpu_.on_side_band(trace::ThreadStart{child.pid, tid, parent.pid, parent_tid});
+  child.is_restricted = parent.is_restricted;
+  machine_.on_side_band(trace::ThreadStart{child.pid, tid, parent.pid, parent_tid});
   follow_events();
   if (early_.erase(tid) != 0) between_instructions(*find(tid));
 }
@@ -268,7 +269,7 @@ void Tasks::take_over_leader(u32 former, u32 tid) {
   if (WatchedTask* const leader = find(tid); leader != nullptr) gone(*leader);
   const auto found = tasks_.find(former);
   if (found == tasks_.end()) return;
-  cpu_.on_side_band(trace::ThreadExit{found->second.pid, former, 0});
+  machine_.on_side_band(trace::ThreadExit{found->second.pid, former, 0});
   tasks_.erase(found);
 }
 
@@ -277,7 +278,7 @@ void Tasks::executed(u32 tid) {
   if (former != tid) take_over_leader(former, tid);
   WatchedTask* const task = find(tid);
   if (task == nullptr) return trace::let_go(tid, 0);  // its events have gone with the thread
-  cpu_.execute({.pid = task->pid, .tid = tid, .command = trace::command_of(tid), .exec = true});
+  machine_.execute({.pid = task->pid, .tid = tid, .command = trace::command_of(tid), .exec = true});
   task->space = std::make_shared<trace::AddressSpace>();
   task->faults.reset();
   task->stepping = nullptr;
@@ -294,7 +295,7 @@ void Tasks::ends(WatchedTask& task) {
   task.block.not_retired();
   end_block(task, task.registers.registers.rip);
   if (current_tid_ == task.tid) current_tid_ = 0;
-  cpu_.on_side_band(trace::ThreadExit{task.pid, task.tid, 0});
+  machine_.on_side_band(trace::ThreadExit{task.pid, task.tid, 0});
   task.state = State::ending;
   // Nothing more comes of a leader that leaves its threads behind until these have ended.
   if (task.tid == task.pid && has_other_threads(task.pid)) ++ended_;

@@ -45,20 +45,29 @@ int Tasks::watch(u32 tid) {
   WatchedTask& task = tasks_[tid];
   task.pid = trace::process_of(tid);
   task.tid = tid;
-  cpu_.catch_up();
-  cpu_.perf().task_started(task.pid, tid, trace::command_of(tid));
+  machine_.catch_up();
+  machine_.perf().task_started(task.pid, tid, trace::command_of(tid));
+  return 0;
+}
+
+int Tasks::restrict_to(u32 tid, const std::vector<u32>& cpus, bool all) {
+  if (all && find(tid) == nullptr) return 0;
+  if (const int error = watch(tid); error != 0) return error;
+  find(tid)->is_restricted = !all;
+  machine_.allow(tid, cpus);
   return 0;
 }
 
 void Tasks::follow_events() {
-  const std::map<u32, Interest> now = interests(cpu_.perf());
+  const std::map<u32, Interest> now = interests(machine_.perf());
   faults_counted_ = std::ranges::any_of(
-      cpu_.perf().events(), [](const perf::Event* event) { return counts_page_faults(event->attr); });
+      machine_.perf().events(), [](const perf::Event* event) { return counts_page_faults(event->attr); });
   follow_extended();
   std::vector<WatchedTask*> ready;
   for (auto& [tid, task] : tasks_) {
     const auto interest = now.find(tid);
-    task.interest = interest == now.end() ? Interest::none : interest->second;
+    task.interest = task.is_restricted ? Interest::lifecycle : Interest::none;
+    if (interest != now.end()) task.interest = std::max(task.interest, interest->second);
     if (task.state == State::ready) ready.push_back(&task);
     if (task.state != State::native || task.interest == Interest::lifecycle || task.asked_to_stop) continue;
     interrupt(tid);
@@ -69,7 +78,7 @@ void Tasks::follow_events() {
 
 /// Who is ready when the first event asks for them has them; others bring them with their next stop.
 void Tasks::follow_extended() {
-  const bool sampled = std::ranges::any_of(cpu_.perf().events(), [](const perf::Event* event) {
+  const bool sampled = std::ranges::any_of(machine_.perf().events(), [](const perf::Event* event) {
     return (perf::needed_registers(event->attr) & perf::register_set::EXTENDED) != 0;
   });
   if (sampled == xstate_.has_value()) return;
@@ -129,14 +138,14 @@ bool Tasks::ignores_trap(const WatchedTask& task) const {
 void Tasks::forget(WatchedTask& task) {
   const u32 tid = task.tid;
   if (current_tid_ == tid) current_tid_ = 0;
-  cpu_.on_side_band(trace::ThreadExit{task.pid, tid, 0});
+  machine_.on_side_band(trace::ThreadExit{task.pid, tid, 0});
   tasks_.erase(tid);
 }
 
 void Tasks::flush() {
   for (auto& [tid, task] : tasks_)
     if (task.state != State::stepping) end_block(task, task.registers.registers.rip);
-  cpu_.catch_up();
+  machine_.catch_up();
 }
 
 /// The task whose turn it is, up to the end of its turn; then the one behind it.
@@ -246,14 +255,15 @@ void Tasks::collect() {
 void Tasks::end_block(WatchedTask& task, u64 next_ip) {
   if (task.block.empty()) return;
   make_current(task);
-  cpu_.run(task.block, next_ip);
-  for (const FaultedAt& faulted : std::exchange(task.faulted, {})) cpu_.fault(faulted.count, faulted.before);
+  machine_.run(task.block, next_ip);
+  for (const FaultedAt& faulted : std::exchange(task.faulted, {}))
+    machine_.fault(faulted.count, faulted.before);
 }
 
 void Tasks::make_current(const WatchedTask& task) {
   if (current_tid_ == task.tid) return;
   current_tid_ = task.tid;
-  cpu_.on_side_band(trace::ThreadSwitch{task.pid, task.tid});
+  machine_.on_side_band(trace::ThreadSwitch{task.pid, task.tid});
 }
 
 /// A task that does not stop soon, because it cannot, goes on with this process's end.

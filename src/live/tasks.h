@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "live/emulated_cpu.h"
+#include "live/emulated_machine.h"
 #include "trace/live_code.h"
 #include "trace/trap_disguise.h"
 #include "trace/xstate.h"
@@ -42,6 +42,7 @@ struct WatchedTask {
   State state = State::native;
   Interest interest = Interest::lifecycle;
   bool asked_to_stop = false;
+  bool is_restricted = false;    ///< to some CPUs: what it starts has to inherit that
   trace::ThreadState registers;  ///< where it is ready, or was before what it does now
   ExtendedState extended;        ///< there, while events sample it
   trace::OpenBlock block;
@@ -72,12 +73,15 @@ struct ForcedCall {
 /// for at all, and the wait for others ends with a tick of the caller's interval timer, too.
 class Tasks {
  public:
-  explicit Tasks(EmulatedCpu& cpu) : cpu_(cpu) {}
+  explicit Tasks(EmulatedMachine& machine) : machine_(machine) {}
   Tasks(const Tasks&) = delete;
   Tasks& operator=(const Tasks&) = delete;
 
   /// Watches a task from now on. 0, or the errno of attaching.
   int watch(u32 tid);
+  /// CPUs that are online and that the task may run on from now on; it is watched for that, unless that is
+  /// all of them. 0, or the errno of attaching.
+  int restrict_to(u32 tid, const std::vector<u32>& cpus, bool all);
   /// Events have come, gone, or been switched: stops and lets go whom that concerns.
   void follow_events();
   /// All that has been executed retires: events are about to be read or changed.
@@ -145,7 +149,7 @@ class Tasks {
   bool run_one_call(u32 tid);
   void ignore_trap(u32 tid);
 
-  EmulatedCpu& cpu_;
+  EmulatedMachine& machine_;
   trace::InstructionStore store_;
   std::map<u32, WatchedTask> tasks_;           // by tid
   std::set<u32> early_;                        // stopped before their parent announced them

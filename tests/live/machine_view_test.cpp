@@ -17,7 +17,7 @@ using testing::Not;
 using testing::Pair;
 
 std::map<std::string, std::string> files_of(std::string_view model, perf::PmuCapabilities pmu = {}) {
-  const MachineView view = view_of(find_cpu_model(model).value(), pmu, {});
+  const MachineView view = view_of({{find_cpu_model(model).value(), pmu}}, nullptr, {});
   return {view.pmus.front().files.begin(), view.pmus.front().files.end()};
 }
 
@@ -59,7 +59,7 @@ TEST(MachineView, HasTheTopdownNamesOfOlderCoresWithTheirScale) {
 TEST(MachineView, HasTheSamplingUnitsOfAmdBesideTheCore) {
   const auto files = [](std::string_view model, std::string_view pmu) {
     std::map<std::string, std::string> found;
-    for (const PmuView& view : view_of(find_cpu_model(model).value(), {}, {}).pmus)
+    for (const PmuView& view : view_of({{find_cpu_model(model).value(), {}}}, nullptr, {}).pmus)
       if (view.name == pmu) found.insert(view.files.begin(), view.files.end());
     return found;
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef PMUSIM_SRC_LIVE_EMULATED_CPU_H
-#define PMUSIM_SRC_LIVE_EMULATED_CPU_H
+#ifndef PMUSIM_SRC_LIVE_EMULATED_MACHINE_H
+#define PMUSIM_SRC_LIVE_EMULATED_MACHINE_H
 
 #include <deque>
 #include <map>
@@ -9,20 +9,19 @@
 
 #include "live/page_faults.h"
 #include "live/trace_output.h"
-#include "session/engine.h"
-#include "session/monitor.h"
+#include "session/cores.h"
 #include "trace/block_builder.h"
 
 namespace pmusim::live {
 
-/// The one logical processor on which every watched task seems to run: its core, its PMU, and the driver and
-/// perf core over it. Its time passes while instructions retire, and stands still otherwise.
-class EmulatedCpu {
+/// The machine on which every watched task seems to run: cores, their PMUs, and the drivers and the perf core
+/// over them. One task runs at a time. Time passes while instructions retire, and stands still otherwise.
+class EmulatedMachine {
  public:
   /// Errors: the model's parameters make no machine.
-  static Result<std::unique_ptr<EmulatedCpu>, Error> create(const SessionOptions& options);
-  EmulatedCpu(const EmulatedCpu&) = delete;
-  EmulatedCpu& operator=(const EmulatedCpu&) = delete;
+  static Result<std::unique_ptr<EmulatedMachine>, Error> create(const SessionOptions& options);
+  EmulatedMachine(const EmulatedMachine&) = delete;
+  EmulatedMachine& operator=(const EmulatedMachine&) = delete;
 
   perf::PerfCore& perf() { return monitor_.perf(); }
   Monitor& monitor() { return monitor_; }
@@ -37,14 +36,20 @@ class EmulatedCpu {
   void execute(const trace::ProcessStart& start);
   /// Page faults of an instruction, which began with these registers.
   void fault(const PageFaults::Count& count, const Registers& before);
-  /// Before a system call on events: they are where the PMU is. What has retired since the last time took
-  /// time, though it may be less than a nanosecond: counts that come with none are not counted for perf.
+  /// Before a system call on events: they are where the PMUs are, idle ones too. What has retired since the
+  /// last time took time, though it may be less than a nanosecond: counts that come with none are not counted
+  /// for perf.
   void catch_up();
+
+  /// Affinity: see Cores. On a machine of many CPUs.
+  void allow(u32 tid, std::vector<u32> cpus);
+  const std::vector<u32>& allowed(u32 tid) const { return cores_->allowed(tid); }
+  const std::vector<u32>& online() const { return cores_->online(); }
 
   u64 instructions() const { return instructions_; }
 
  private:
-  perf::PerfCpu& cpu() { return monitor_.cpu(0).perf(); }
+  perf::PerfCpu& running() { return monitor_.cpu(cores_->cpu()).perf(); }
 
   static constexpr trace::Contents what_is_stepped{.addresses = true, .registers = true, .extended = true};
 
@@ -62,12 +67,12 @@ class EmulatedCpu {
     trace::Contents contents_ = what_is_stepped;
   };
 
-  EmulatedCpu(const SessionOptions& options, std::unique_ptr<Engine> engine);
+  EmulatedMachine(const SessionOptions& options, std::unique_ptr<Cores> cores);
   const trace::Block& block_of(const trace::OpenBlock& open);
 
   RunningProgram program_;
   Monitor monitor_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Cores> cores_;
   std::map<std::vector<u32>, const trace::Block*> known_blocks_;  // by the ids of their instructions
   std::deque<trace::Block> blocks_;
   std::vector<u32> key_;
