@@ -40,9 +40,9 @@ class Phases final : public trace::Source {
  private:
   static std::size_t phase(u64 run) { return run > quiet_runs ? 1 : 0; }
   /// NOPs and a jump.
-  static void make(trace::Block& block, u32 id, u64 instructions) {
+  static void make(trace::Block& block, u32 id, u64 count) {
     block.id = id;
-    block.code.assign(instructions - 1, std::byte{0x90});
+    block.code.assign(count - 1, std::byte{0x90});
     for (const unsigned byte : {0xE9u, 0u, 0u, 0u, 0u}) block.code.push_back(static_cast<std::byte>(byte));
     const u64 start = 0x401000 + 0x1000 * u64{id};
     for (std::size_t at = 0; at < block.code.size(); at += block.instructions.back().length)
