@@ -36,7 +36,8 @@ class ExploredRig : public DriverRig<Hardware, CoreDriver> {
   using Base::driver, Base::opened, Base::refusal;
 
   explicit ExploredRig(explore::Cpu& cpu) : ExploredRig(cpu, std::ref(cpu)) {}
-  ExploredRig(explore::Cpu& cpu, Hardware reached) : Base(std::move(reached)), cpu_(cpu) {
+  ExploredRig(explore::Cpu& cpu, Hardware reached, const DriverOptions& options = {})
+      : Base(std::move(reached), options), cpu_(cpu) {
     cpu.pmu().set_pmi_handler(&driver);
     cpu.pmu().set_observer(&overflows);
     driver.attach(samples);
