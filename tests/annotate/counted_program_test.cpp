@@ -8,14 +8,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "annotate/profile.h"
 #include "annotate/resolver.h"
+#include "tests/support/json.h"
 
 namespace pmusim::annotate {
 namespace {
 
+using test::parse_json;
 using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -94,7 +95,7 @@ TEST_F(CountedProgramTest, InstructionsHaveLineCoverageHeatAndMarks) {
 }
 
 TEST_F(CountedProgramTest, JsonHasTheTargetsOfDirectJumpsAlone) {
-  const auto json = nlohmann::json::parse(to_json(report_of_run()));
+  const auto json = parse_json(to_json(report_of_run()));
   std::vector<std::string> targets;
   for (const auto& function : json["functions"])
     for (const auto& i : function["instructions"])

@@ -4,15 +4,16 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "pmusim/annotate/report.h"
+#include "tests/support/json.h"
 
 namespace pmusim::annotate::export_test {
 namespace {
 
 using nlohmann::json;
+using test::parse_json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -66,7 +67,7 @@ TEST(Export, CollapsedStacksAreALineEach) {
 }
 
 TEST(Export, SpeedscopeHasAProfileForEachEvent) {
-  const json file = json::parse(export_profile(profile(), ExportFormat::speedscope, 0));
+  const json file = parse_json(export_profile(profile(), ExportFormat::speedscope, 0));
   EXPECT_EQ(file["$schema"], "https://www.speedscope.app/file-format-schema.json");
   ASSERT_EQ(file["profiles"].size(), 2u);
   const std::vector<u64> totals{111, 21};
@@ -80,7 +81,7 @@ TEST(Export, SpeedscopeHasAProfileForEachEvent) {
     for (const json& stack : samples["samples"])
       for (const json& frame : stack) EXPECT_LT(frame.get<std::size_t>(), file["shared"]["frames"].size());
   }
-  EXPECT_EQ(file["profiles"][0]["samples"][2], json::parse("[0,1,1,2]"));
+  EXPECT_EQ(file["profiles"][0]["samples"][2], parse_json("[0,1,1,2]"));
   EXPECT_EQ(file["shared"]["frames"][2]["name"], "(1) g\\\\");
 }
 
@@ -209,7 +210,7 @@ TEST(Export, PprofHasTheStacksInnermostFirst) {
 }
 
 TEST(Export, ChromesFramesHaveTheirParents) {
-  const json file = json::parse(export_profile(profile(), ExportFormat::chrome, 0));
+  const json file = parse_json(export_profile(profile(), ExportFormat::chrome, 0));
   u64 total = 0;
   for (const json& sample : file["samples"]) {
     EXPECT_EQ(sample["ts"], total);
@@ -236,7 +237,7 @@ void expect_table(const json& table, const std::map<std::string, std::size_t>& s
 // Tables and columns as in src/types/profile.ts of the Firefox Profiler; a test of the command has its own
 // importer read such a file.
 TEST(Export, FirefoxHasAThreadForEachEvent) {
-  const json file = json::parse(export_profile(profile(), ExportFormat::firefox, 0));
+  const json file = parse_json(export_profile(profile(), ExportFormat::firefox, 0));
   const json& shared = file["shared"];
   const auto length = [&](const char* table) { return shared[table]["length"].get<std::size_t>(); };
   const std::size_t strings = shared["stringArray"].size();

@@ -4,15 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "pmusim/annotate/report.h"
+#include "tests/support/json.h"
 
 namespace pmusim::annotate {
 namespace {
 
 using Json = nlohmann::json;
+using test::parse_json;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -189,8 +190,8 @@ class RandomReports : public testing::TestWithParam<u32> {
  protected:
   const Report report = Dice(GetParam()).report();
   const std::string page = to_html(report);
-  const Json expected = Json::parse(to_json(report));
-  const Json found = Json::parse(element(page, "report"), nullptr, false);
+  const Json expected = parse_json(to_json(report));
+  const Json found = parse_json(element(page, "report"));
   const Json& function = expected["functions"][0];
   const Json& packed = found["functions"][0];
 };
@@ -258,7 +259,7 @@ TEST_P(RandomReports, HaveOnThePageTheSourceLinesThatTheyMention) {
   };
   for (const Json& line : expected["lines"]) want(line["where"]);
   for (const Json& instruction : function["instructions"]) want(instruction["where"]);
-  EXPECT_EQ(Json::parse(element(page, "sources")), wanted);
+  EXPECT_EQ(parse_json(element(page, "sources")), wanted);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomReports, testing::Range(0u, 30u));

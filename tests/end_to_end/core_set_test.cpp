@@ -27,7 +27,7 @@ class CoreSet : public testing::Test {
     options.push_back(trace_);
     const Output output = run(options);
     EXPECT_EQ(output.status, 0) << output.err;
-    return Json::parse(output.out);
+    return parse_json(output.out);
   }
   static u64 value(const Json& counts, std::size_t event) { return counts["events"][event]["value"]; }
 };
@@ -55,7 +55,7 @@ TEST_F(CoreSet, WhyReplaysOnItAndSaysSo) {
   const Output text = run({pmusim(), "why", "-q", "--core-set", "rob=64", trace_});
   EXPECT_THAT(text.out, HasSubstr(" on icelake with reorder_buffer_uops=64: "));
   const Output json = run({pmusim(), "why", "-q", "--json", "--core-set", "rob=64", trace_});
-  EXPECT_EQ(Json::parse(json.out)["core_set"], "reorder_buffer_uops=64");
+  EXPECT_EQ(parse_json(json.out)["core_set"], "reorder_buffer_uops=64");
 }
 
 TEST_F(CoreSet, IsRefusedWithRangesAndNearNames) {
@@ -98,7 +98,7 @@ TEST(ModelsCommand, ParametersHaveValuesUnitsSourcesAndRanges) {
 }
 
 TEST(ModelsCommand, ParametersAreInJson) {
-  const Json all = Json::parse(run({pmusim(), "models", "--parameters", "--json", "skylake"}).out);
+  const Json all = parse_json(run({pmusim(), "models", "--parameters", "--json", "skylake"}).out);
   EXPECT_EQ(all[0]["model"], "skylake");
   const Json parameters = all[0]["parameters"];
   const auto rob = std::find_if(parameters.begin(), parameters.end(),

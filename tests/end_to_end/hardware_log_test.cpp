@@ -34,7 +34,7 @@ std::map<std::string, unsigned> events_in(const std::string& log) {
 /// A timeline as a tool loads it.
 class Timeline {
  public:
-  explicit Timeline(const std::string& path) : events_(Json::parse(read_file(path)).at("traceEvents")) {
+  explicit Timeline(const std::string& path) : events_(parse_json(read_file(path)).at("traceEvents")) {
     for (const Json& event : events_)
       if (event.at("name") == "thread_name") tracks_[event.at("tid")] = event.at("args").at("name");
   }

@@ -166,7 +166,7 @@ TEST_F(Hostile, JsonKeepsNamesAsTheyAre) {
   EXPECT_EQ(samples.at(0).at("event"), hostile_name);
   const auto report = parse_json(run({pmusim(), "report", "--json", "-i", input}).out);
   EXPECT_EQ(report.at("events").at(0).at("name"), hostile_name);
-  const auto change = nlohmann::json::parse(run({pmusim(), "diff", "--json", input, input}).out);
+  const auto change = parse_json(run({pmusim(), "diff", "--json", input, input}).out);
   EXPECT_EQ(change.at("events").at(0).at("event"), hostile_name);
 }
 

@@ -25,7 +25,7 @@ class KernelEntries : public testing::Test {
     const Output output =
         run({pmusim(), "stat", "--json", "-e", events, "--kernel-entries", entries, trace_});
     EXPECT_EQ(output.status, 0) << output.err;
-    return Json::parse(output.out);
+    return parse_json(output.out);
   }
   static u64 value(const Json& counts, std::size_t event) { return counts["events"][event]["value"]; }
 };

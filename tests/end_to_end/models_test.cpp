@@ -24,10 +24,10 @@ TEST(ModelsCommand, ListsOneModelALine) {
 }
 
 TEST(ModelsCommand, JsonIsAnArrayWithOneObjectForEachModel) {
-  const Json models = Json::parse(run({pmusim(), "models", "--json"}).out);
+  const Json models = parse_json(run({pmusim(), "models", "--json"}).out);
   ASSERT_TRUE(models.is_array());
   for (const Json& model : models) EXPECT_TRUE(model.contains("perfmon_version")) << model["name"];
-  const Json skymont = Json::parse(run({pmusim(), "models", "skymont", "--json"}).out).at(0);
+  const Json skymont = parse_json(run({pmusim(), "models", "skymont", "--json"}).out).at(0);
   EXPECT_EQ(skymont["fixed_counters"], "0x77");
   EXPECT_EQ(skymont["pebs"]["format"], 6);
 }
@@ -81,7 +81,7 @@ TEST(MsrCommand, TakesNamesWithAndWithoutPrefixAndPatterns) {
 }
 
 TEST(MsrCommand, JsonHasEveryRegisterOfTheModel) {
-  const Json registers = Json::parse(run({pmusim(), "msr", "--model", "core2", "--json"}).out);
+  const Json registers = parse_json(run({pmusim(), "msr", "--model", "core2", "--json"}).out);
   const auto has = [&](std::string_view name) {
     return std::any_of(registers.begin(), registers.end(), [&](const Json& r) { return r["name"] == name; });
   };
@@ -91,7 +91,7 @@ TEST(MsrCommand, JsonHasEveryRegisterOfTheModel) {
 
 TEST(MsrCommand, JsonHasTheFieldsOfTheModel) {
   const auto fields = [](const char* model) {
-    return Json::parse(run({pmusim(), "msr", "--model", model, "38f", "--json"}).out).at(0)["fields"];
+    return parse_json(run({pmusim(), "msr", "--model", model, "38f", "--json"}).out).at(0)["fields"];
   };
   EXPECT_EQ(fields("core2").size(), 2u);
   EXPECT_EQ(fields("icelake").at(2), (Json{{"bits", "48"}, {"name", "enable PERF_METRICS"}}));
@@ -109,7 +109,7 @@ TEST(MsrCommand, BadInputIsExplainedWithStatus2) {
 }
 
 TEST(PoliciesCommand, ListsNamesThatOtherCommandsTake) {
-  const Json policies = Json::parse(run({pmusim(), "policies", "--json"}).out);
+  const Json policies = parse_json(run({pmusim(), "policies", "--json"}).out);
   ASSERT_GT(policies.size(), 20u);
   for (const Json& policy : policies) {
     const std::string setting = policy["name"].get<std::string>() + "=" + policy["default"].dump();
@@ -134,7 +134,7 @@ TEST(ModelsCommand, ShowsHowTwoModelsDiffer) {
 }
 
 TEST(ModelsCommand, DifferencesAsJsonHoldBothValues) {
-  const Json all = Json::parse(run({pmusim(), "models", "--json", "--diff", "skylake", "icelake"}).out);
+  const Json all = parse_json(run({pmusim(), "models", "--json", "--diff", "skylake", "icelake"}).out);
   const auto depth = std::ranges::find(all, "cpuid.0xa.0.edx", [](const Json& d) { return d["what"]; });
   ASSERT_NE(depth, all.end());
   EXPECT_NE((*depth)["skylake"], (*depth)["icelake"]);

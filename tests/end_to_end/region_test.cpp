@@ -23,7 +23,7 @@ class RecordedRegion : public testing::Test {
     std::vector<std::string> result;
     for (const std::string& line :
          lines(run({pmusim(), "trace", "dump", "--json", scratch_.file(file)}).out)) {
-      const Json json = Json::parse(line);
+      const Json json = parse_json(line);
       if (!json.contains("record")) result.push_back(json["ip"].dump());
     }
     return result;
@@ -59,7 +59,7 @@ TEST_F(RecordedRegion, BeginsAndEndsAtMarks) {
 TEST_F(RecordedRegion, EndsWithASize) {
   const Output output = record({"--max-size", "10K", "--", workload("branches"), "200000"});
   EXPECT_EQ(output.status, 0) << output.err;
-  const Json info = Json::parse(run({pmusim(), "trace", "info", "--json", scratch_.file("t")}).out);
+  const Json info = parse_json(run({pmusim(), "trace", "info", "--json", scratch_.file("t")}).out);
   EXPECT_GT(info["instructions"], 500'000u);
   EXPECT_LT(info["instructions"], 3'000'000u) << "a chunk at most more, of 14 million";
 }

@@ -322,7 +322,7 @@ TEST_F(ReportTest, FirefoxProfilersImporterReadsTheSameCosts) {
       run({"env", "HOME=" + home.file(""), "sh", "-c",
            "profiler-cli load " + exported("firefox") +
                " >&2 && profiler-cli thread functions --json; profiler-cli stop --all >&2"});
-  const nlohmann::json read = nlohmann::json::parse(output.out, nullptr, false);
+  const nlohmann::json read = parse_json(output.out);
   ASSERT_TRUE(read.is_object()) << output.err;
   const nlohmann::json json = parse_json(text({"--json"}));
   std::multiset<std::tuple<std::string, u64, u64>> expected, found;

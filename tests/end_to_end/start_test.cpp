@@ -26,7 +26,7 @@ class Start : public testing::Test {
     options.push_back(trace_);
     const Output output = run(options);
     EXPECT_EQ(output.status, 0) << output.err;
-    return Json::parse(output.out);
+    return parse_json(output.out);
   }
   static u64 value(const Json& counts, std::size_t event) { return counts["events"][event]["value"]; }
 };
@@ -65,7 +65,7 @@ TEST_F(Start, WhyAndMemReportSayIt) {
     arguments.insert(arguments.end(), command.begin(), command.end());
     for (const char* const option : {"-q", "--json", "--start", "warm"}) arguments.emplace_back(option);
     arguments.push_back(trace_);
-    EXPECT_EQ(Json::parse(run(arguments).out)["start"], "warm");
+    EXPECT_EQ(parse_json(run(arguments).out)["start"], "warm");
   }
 }
 
@@ -77,7 +77,7 @@ TEST_F(Start, ASweepHasItInItsFile) {
     return run({pmusim(), "sweep", scratch_.file("sweep.json"), "-o", scratch_.file("results"), "--quiet"});
   };
   ASSERT_EQ(write("\"warm\"").status, 0);
-  const Json result = Json::parse(read_file(
+  const Json result = parse_json(read_file(
       scratch_.file("results") + "/" +
       trace_.substr(trace_.rfind('/') + 1, trace_.rfind('.') - trace_.rfind('/') - 1) + ".icelake.a.json"));
   EXPECT_EQ(result["job"]["start"], "warm");

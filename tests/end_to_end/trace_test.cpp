@@ -31,7 +31,7 @@ TEST(TraceCommand, InfoCountsWhatDumpPrints) {
   std::map<std::string, std::uint64_t> kinds;
   std::uint64_t instructions = 0, branches = 0, taken = 0, loads = 0, calls = 0;
   for (const std::string& line : lines(run({pmusim(), "trace", "dump", "--json", trace}).out)) {
-    const Json json = Json::parse(line);
+    const Json json = parse_json(line);
     if (json.contains("record")) {
       calls += json["record"] == "system call" ? 1 : 0;
       continue;
@@ -49,7 +49,7 @@ TEST(TraceCommand, InfoCountsWhatDumpPrints) {
       is_load = is_load || access["access"] != "store";
     loads += is_load ? 1 : 0;
   }
-  const Json info = Json::parse(run({pmusim(), "trace", "info", "--json", trace}).out);
+  const Json info = parse_json(run({pmusim(), "trace", "info", "--json", trace}).out);
   EXPECT_GT(instructions, 100'000u);
   EXPECT_EQ(info["instructions"], instructions);
   EXPECT_EQ(info["branches"], branches);
@@ -66,7 +66,7 @@ TEST(TraceCommand, InfoShowsMixThreadsAndFootprint) {
   std::set<std::uint64_t> lines_of_code;
   std::map<std::uint64_t, std::uint64_t> by_thread;
   for (const std::string& line : lines(run({pmusim(), "trace", "dump", "--json", trace}).out)) {
-    const Json json = Json::parse(line);
+    const Json json = parse_json(line);
     if (json.contains("record")) continue;
     const std::string text = json["text"], code = json["code"];
     multiplications += text.starts_with("imul ") || text.starts_with("mul ") ? 1 : 0;
@@ -74,7 +74,7 @@ TEST(TraceCommand, InfoShowsMixThreadsAndFootprint) {
     for (std::uint64_t byte = first; byte < first + code.size() / 2; ++byte) lines_of_code.insert(byte / 64);
     ++by_thread[json["tid"]];
   }
-  const Json info = Json::parse(run({pmusim(), "trace", "info", "--json", trace}).out);
+  const Json info = parse_json(run({pmusim(), "trace", "info", "--json", trace}).out);
   std::uint64_t mix = 0;
   for (const auto& [name, count] : info["mix"].items()) mix += count.get<std::uint64_t>();
   EXPECT_EQ(info["mix"]["branch"], info["branches"]);
@@ -95,7 +95,7 @@ TEST(TraceCommand, InfoAsAPageSaysWhatInfoSaysWithoutAScript) {
   EXPECT_EQ(printed.out, "");
   std::ifstream file(page);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const Json info = Json::parse(run({pmusim(), "trace", "info", "--json", trace}).out);
+  const Json info = parse_json(run({pmusim(), "trace", "info", "--json", trace}).out);
   const auto digits = [](const Json& number) {
     return fmt::format("{}", fmt::group_digits(number.get<std::uint64_t>()));
   };
@@ -131,12 +131,12 @@ TEST(TraceCommand, DumpFromTheMiddleIsTheTailOfTheWhole) {
 TEST(TraceCommand, AReplayFromTheMiddleCountsTheRest) {
   const std::string trace = recorded("branches", {"27"});
   const auto instructions = [&](const std::string& from) {
-    return Json::parse(run({pmusim(), "stat", "--json", "-e", "instructions:u", "--from", from, trace})
-                           .out)["events"][0]["value"]
+    return parse_json(run({pmusim(), "stat", "--json", "-e", "instructions:u", "--from", from, trace})
+                          .out)["events"][0]["value"]
         .get<std::uint64_t>();
   };
   const std::uint64_t all = instructions("0"), rest = instructions("50000");
-  EXPECT_EQ(all, Json::parse(run({pmusim(), "trace", "info", "--json", trace}).out)["instructions"]);
+  EXPECT_EQ(all, parse_json(run({pmusim(), "trace", "info", "--json", trace}).out)["instructions"]);
   EXPECT_GE(rest, all - 50000);
   EXPECT_LT(rest, all - 50000 + 256) << "the block that holds it";
 }
