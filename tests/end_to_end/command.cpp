@@ -143,8 +143,9 @@ std::string recorded(const std::string& workload_name, const std::vector<std::st
     return path;
   // A recorder that is killed leaves what it has: it must not pass for the whole.
   const std::string unfinished = path + ".unfinished";
-  std::vector<std::string> command{
-      pmusim(), "trace", "record", "--regs", registers, "-o", unfinished, "--", workload(workload_name)};
+  std::vector<std::string> command{pmusim(), "trace", "record", "--regs", registers, "-o", unfinished};
+  if (registers != "none") command.insert(command.end(), {"--start-symbol", "main"});
+  command.insert(command.end(), {"--", workload(workload_name)});
   command.insert(command.end(), arguments.begin(), arguments.end());
   const Output output = run(command);
   if (output.status != 0) throw std::runtime_error("recording failed: " + output.err);

@@ -55,8 +55,8 @@ class ScratchDirectory {
 };
 
 /// The trace of a workload with these arguments and --regs: under qemu, where that is installed and no
-/// registers are asked for. Tests share recordings, because single steps are most of their time: one is made
-/// again when the command or the workload is newer.
+/// registers are asked for; with registers from main() on. Tests share recordings, because single steps are
+/// most of their time: one is made again when the command or the workload is newer.
 std::string recorded(const std::string& workload_name, const std::vector<std::string>& arguments,
                      const std::string& registers = "none");
 /// What the workload of such a trace printed.

@@ -23,7 +23,7 @@ void PrintTo(const MemoryProfile& profile, std::ostream* out) { *out << profile.
 class MemorySamples : public testing::TestWithParam<MemoryProfile> {
  protected:
   MemorySamples() {
-    const std::string trace = recorded("mispredict", {"4096", "2"}, "gpr");
+    const std::string trace = recorded("mispredict", {"1024", "2"}, "gpr");
     const Output output = run({pmusim(), "record", "--model", GetParam().model, "-e", GetParam().events, "-d",
                                "-W", "-c", "211", "-o", file_, trace});
     EXPECT_EQ(output.status, 0) << output.err;
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(MemoryRecording, OfGoldenCoveNeedsTheCompanionToKnowTheSource) {
   const ScratchDirectory scratch;
-  const std::string trace = recorded("mispredict", {"4096", "2"}, "gpr");
+  const std::string trace = recorded("mispredict", {"1024", "2"}, "gpr");
   const Output output = run({pmusim(), "record", "--model", "sapphirerapids", "-e", "mem-loads:pp", "-d",
                              "-o", scratch.file("perf.data"), trace});
   EXPECT_EQ(output.status, 2);
@@ -107,7 +107,7 @@ TEST(MemoryRecording, OfGoldenCoveNeedsTheCompanionToKnowTheSource) {
 
 TEST(FrontEndLatency, IsCountedAndSampledByItsThreshold) {
   const ScratchDirectory scratch;
-  const std::string trace = recorded("mispredict", {"4096", "2"}, "gpr"), file = scratch.file("perf.data");
+  const std::string trace = recorded("mispredict", {"1024", "2"}, "gpr"), file = scratch.file("perf.data");
   const Output counts =
       run({pmusim(), "stat", "--model", "skylake", "-e", "cpu/event=0xc6,umask=1,frontend=0x400106/", trace});
   EXPECT_EQ(counts.status, 0) << counts.err;

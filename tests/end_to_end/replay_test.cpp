@@ -141,10 +141,10 @@ std::map<std::string, u64> parse_registers(const std::string& text) {
 }
 
 TEST(Registers, SamplesCarryTheValuesThatTheTraceHolds) {
-  const std::string trace_path = recorded("branches", {"300"}, "gpr");
+  const std::string trace_path = recorded("branches", {"400"}, "gpr");
   const ScratchDirectory scratch;
   const std::string file = scratch.file("perf.data");
-  const Output output = run({pmusim(), "record", "-e", "instructions:pp", "-c", "97",
+  const Output output = run({pmusim(), "record", "-e", "instructions:pp", "-c", "47",
                              "--intr-regs=ax,bx,cx,dx,si,di,sp,bp", "-o", file, trace_path});
   ASSERT_EQ(output.status, 0) << output.err;
 

@@ -40,7 +40,7 @@ TEST_P(SampledRegisters, AreEqualInBothMasksOfAPreciseUserSample) {
   const std::string file = scratch.file("perf.data"), wanted = "ax,bx,cx,dx,si,di,bp,sp,ip,r8,r9,r12,r15";
   const Output recorded_file =
       run({pmusim(), "record", "-q", "--model", GetParam(), "-e", "cycles:upp", "-c", "211", "--intr-regs",
-           wanted, "--user-regs", wanted, "-o", file, recorded("mispredict", {"4096", "2"}, "gpr")});
+           wanted, "--user-regs", wanted, "-o", file, recorded("mispredict", {"1024", "2"}, "gpr")});
   ASSERT_EQ(recorded_file.status, 0) << recorded_file.err;
   unsigned samples = 0;
   for (const std::string& line : lines(perf_output({"script", "-F", "ip,iregs,uregs"}, file))) {

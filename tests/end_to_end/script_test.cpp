@@ -32,7 +32,7 @@ void record(const std::vector<std::string>& options, const std::string& file, co
   ASSERT_EQ(out.status, 0) << out.err;
 }
 
-std::string trace() { return recorded("branches", {}, "gpr"); }
+std::string trace() { return recorded("branches", {"400"}, "gpr"); }
 
 TEST(Script, PrintsEveryFieldAsPerfDoes) {
   const ScratchDirectory scratch;

@@ -274,7 +274,7 @@ TEST(SimdSampling, OfAProgramRecordsTheRegistersThatItNeeds) {
 TEST(SimdSampling, IsRefusedWhereTheTraceHasNoSuchRegisters) {
   const ScratchDirectory scratch;
   const Output refused = run({pmusim(), "record", "-e", "cycles", "--intr-simd", "xmm", "-o",
-                              scratch.file("perf.data"), recorded("mispredict", {"4096", "2"}, "gpr")});
+                              scratch.file("perf.data"), recorded("branches", {"27"}, "gpr")});
   EXPECT_EQ(refused.status, 2);
   EXPECT_NE(refused.err.find("trace record --regs simd"), std::string::npos) << refused.err;
 }

@@ -50,7 +50,7 @@ TEST(TraceCommand, InfoCountsWhatDumpPrints) {
     loads += is_load ? 1 : 0;
   }
   const Json info = parse_json(run({pmusim(), "trace", "info", "--json", trace}).out);
-  EXPECT_GT(instructions, 100'000u);
+  EXPECT_GT(instructions, 50'000u);
   EXPECT_EQ(info["instructions"], instructions);
   EXPECT_EQ(info["branches"], branches);
   EXPECT_EQ(info["taken_branches"], taken);
@@ -119,7 +119,7 @@ TEST(TraceCommand, InfoAsAPageSaysWhatInfoSaysWithoutAScript) {
 TEST(TraceCommand, DumpFromTheMiddleIsTheTailOfTheWhole) {
   const std::string trace = recorded("branches", {"27"});
   const auto whole = lines(run({pmusim(), "trace", "dump", trace}).out);
-  for (const std::string from : {"1", "5000", "90001"}) {
+  for (const std::string from : {"1", "5000", "60001"}) {
     const auto tail = lines(run({pmusim(), "trace", "dump", "--from", from, trace}).out);
     ASSERT_GT(tail.size(), 1000u);
     ASSERT_GT(whole.size(), tail.size());
