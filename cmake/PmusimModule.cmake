@@ -87,8 +87,8 @@ endfunction()
 # Tests that compute much themselves, as naive models do. The others wait for what they test.
 set(pmusim_computing_tests acr architecture core driver driver_explored driver_on_pmu events pmu session trace)
 
-# The precompiled headers of all test programs and corpora; executables as they are, since code for libraries is compiled
-# otherwise.
+# The precompiled headers of all test programs and corpora, as executables, since code for libraries is compiled otherwise,
+# and main() of corpora.
 function(pmusim_test_headers)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "int main() {}\n")
   foreach(option -O0 -O1)
@@ -102,6 +102,9 @@ function(pmusim_test_headers)
   target_link_libraries(pmusim_corpus_headers PRIVATE pmusim_options)
   pmusim_compile_fast(pmusim_corpus_headers -O1)
   pmusim_precompile(pmusim_corpus_headers HEADERS ${pmusim_common_headers})
+  add_library(pmusim_corpus_replay OBJECT ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp)
+  target_link_libraries(pmusim_corpus_replay PRIVATE pmusim_options)
+  pmusim_compile_fast(pmusim_corpus_replay -O1)
 endfunction()
 
 # tests/NAME/*_test.cpp -> the program test_NAME, linked with LIBRARIES.
@@ -190,8 +193,8 @@ function(pmusim_corpora name)
     string(REGEX REPLACE "^${name}_" "" target ${corpus_name})
     set(source ${PROJECT_SOURCE_DIR}/tests/${name}/${target}_fuzz.cpp)
     if(EXISTS ${source})
-      add_executable(corpus_${corpus_name} ${source} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp)
-      target_link_libraries(corpus_${corpus_name} PRIVATE ${ARGN} pmusim_warnings)
+      add_executable(corpus_${corpus_name} ${source})
+      target_link_libraries(corpus_${corpus_name} PRIVATE pmusim_corpus_replay ${ARGN} pmusim_warnings)
       target_include_directories(corpus_${corpus_name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
       pmusim_compile_fast(corpus_${corpus_name} -O1)
       pmusim_precompile(corpus_${corpus_name} REUSE_FROM pmusim_corpus_headers)
