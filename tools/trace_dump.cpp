@@ -111,6 +111,10 @@ Json describe(const trace::Interrupt& h) {
           {"handler", address(h.handler)}};
 }
 
+Json describe(const trace::ThreadName& h) {
+  return {{"record", "name"}, {"pid", h.pid}, {"tid", h.tid}, {"name", h.name}};
+}
+
 // --- lines
 // ---------------------------------------------------------------------------------------------------
 

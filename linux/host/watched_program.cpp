@@ -53,7 +53,8 @@ class KernelSide {
   void tell(const trace::Unmap&) {}
   void tell(const trace::Syscall&) {}
   void tell(const trace::SignalDelivery& delivery) { frame_.registers.rip = delivery.handler; }
-  void tell(const trace::Interrupt&) {}  // of traces with ring 0, which are refused
+  void tell(const trace::Interrupt&) {}  // of traces with ring 0, which are refused; so is the next
+  void tell(const trace::ThreadName&) {}
 
   KernelMachine& machine_;
   InterruptFrame frame_;

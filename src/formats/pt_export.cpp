@@ -100,6 +100,9 @@ class PtExporter {
             .pid = h.pid, .tid = h.tid, .name = h.command, .misc = h.exec ? perf::misc::COMM_EXEC : u16{0}},
         h.pid, h.tid);
   }
+  Outcome add_side_band(const trace::ThreadName& h) {
+    return write(perf::CommRecord{.pid = h.pid, .tid = h.tid, .name = h.name}, h.pid, h.tid);
+  }
   Outcome add_side_band(const trace::ThreadStart& h) {
     return write(perf::TaskRecord{.pid = h.pid,
                                   .parent_pid = h.parent_pid,

@@ -152,6 +152,7 @@ void CallTracker::on_side_band(const trace::SideBandRecord& record) {
       t.before_ = t.thread_->stack.version();
     }
     void operator()(const trace::Interrupt&) const {}
+    void operator()(const trace::ThreadName&) const {}
   };
   std::visit(Visitor{*this}, record);
 }

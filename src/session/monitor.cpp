@@ -388,6 +388,10 @@ void Monitor::on_side_band(const trace::SideBandRecord& record, u32 cpu) {
     void operator()(const trace::Unmap&) const { s.forget_code(); }  // perf has no record of it
     void operator()(const trace::Syscall&) const {}
     void operator()(const trace::Interrupt&) const {}
+    void operator()(const trace::ThreadName& named) const {
+      s.enter_cgroup(named.tid, named.name);
+      s.perf_->set_comm(named.tid, named.name);
+    }
     void operator()(const trace::SignalDelivery& delivery) const {
       s.running_->enter_signal_handler(delivery.handler);
     }

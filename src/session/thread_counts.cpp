@@ -19,7 +19,8 @@ void add_difference(EventTotal& sum, const EventTotal& now, const EventTotal& be
 bool ThreadCounts::matters(const trace::SideBandRecord& record) {
   return std::holds_alternative<trace::ThreadSwitch>(record) ||
          std::holds_alternative<trace::ProcessStart>(record) ||
-         std::holds_alternative<trace::ThreadStart>(record);
+         std::holds_alternative<trace::ThreadStart>(record) ||
+         std::holds_alternative<trace::ThreadName>(record);
 }
 
 void ThreadCounts::on_side_band(const trace::SideBandRecord& record, const std::vector<EventTotal>& now) {
@@ -27,6 +28,8 @@ void ThreadCounts::on_side_band(const trace::SideBandRecord& record, const std::
     rename(start->tid, start->command);
     if (before_.empty()) before_ = now;
     if (threads_.empty()) run(start->pid, start->tid);
+  } else if (const auto* const named = std::get_if<trace::ThreadName>(&record)) {
+    rename(named->tid, named->name);
   } else if (const auto* const thread = std::get_if<trace::ThreadStart>(&record)) {
     commands_[thread->tid] = commands_[thread->parent_tid];
   } else if (const auto* const to = std::get_if<trace::ThreadSwitch>(&record)) {

@@ -24,9 +24,10 @@
 /// chunk: given the `code` and `side-band records` streams before it, a chunk decodes without the others.
 namespace pmusim::trace {
 
-/// The newest. A trace is written as the oldest version that has what it holds: 5 is for ring 0, 4 for
-/// timing, 3 for stand-in code, 2 for extended registers.
-inline constexpr u32 format_version = 5;
+/// The newest. A trace is written as the oldest version that has what it holds: 6 is for ring 0, whose
+/// threads may change their names (in 5 they could not), 4 for timing, 3 for stand-in code, 2 for extended
+/// registers.
+inline constexpr u32 format_version = 6;
 inline constexpr u32 format_version_without_kernel = 4;
 inline constexpr u32 format_version_without_timing = 3;
 inline constexpr u32 format_version_without_stand_ins = 2;

@@ -47,6 +47,10 @@ struct Encoder {
     for (u64 member : {u64{h.vector}, h.from, h.handler}) out.number(member);
     out.byte(h.ring == Cpl::kernel ? 0 : 1);
   }
+  void operator()(const ThreadName& h) {
+    ids(h.pid, h.tid);
+    out.text(std::string_view(h.name).substr(0, max_command_bytes));
+  }
   void ids(u32 pid, u32 tid) {
     out.number(pid);
     out.number(tid);
@@ -83,6 +87,8 @@ std::optional<SideBandRecord> decode_members(u8 index, ByteReader& in) {
       return SignalDelivery{number32(in), in.number()};
     case 8:
       return Interrupt{number32(in), in.number(), in.number(), in.byte() == 0 ? Cpl::kernel : Cpl::user};
+    case 9:
+      return ThreadName{number32(in), number32(in), in.text()};
     default:
       return std::nullopt;
   }
@@ -103,6 +109,8 @@ std::optional<SideBandRecord> decode_side_band(ByteReader& in) {
 std::string_view problem_of(const SideBandRecord& record) {
   if (const auto* start = std::get_if<ProcessStart>(&record)) {
     if (start->command.size() > max_command_bytes) return "a command's name is longer than 15 bytes";
+  } else if (const auto* named = std::get_if<ThreadName>(&record)) {
+    if (named->name.size() > max_command_bytes) return "a thread's name is longer than 15 bytes";
   } else if (const auto* map = std::get_if<Map>(&record)) {
     if (map->mapping.path.size() > max_path_bytes) return "a mapping's path is longer than 4095 bytes";
     if (map->mapping.build_id.size() > max_build_id_bytes) return "a build id is longer than 64 bytes";

@@ -9,6 +9,7 @@
 #include "tests/session/walk.h"
 #include "tests/support/dice.h"
 #include "tests/support/system_call_loop.h"
+#include "tests/trace/sample_trace.h"
 
 namespace pmusim::test::kernel_code_test {
 namespace {
@@ -201,6 +202,45 @@ TEST(KernelCode, CallChainsHaveBothHalves) {
     ++kernel;
   }
   EXPECT_GT(kernel, 150u);
+}
+
+// What a thread executed before it had its name is its own, too, and a thread that it starts has its name.
+TEST(KernelCode, ThreadsHaveTheNamesThatTheyWereGiven) {
+  trace::TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  auto writer = trace::Writer::create(path, {.kernel = true});
+  const std::vector<std::byte> nops(10, std::byte{0x90});
+  const trace::Block& block =
+      writer->add_block(kernel_text, nops, std::vector<u8>(nops.size(), 1), Cpl::kernel);
+  const auto tell = [&](const trace::SideBandRecord& record) { ASSERT_TRUE(writer->side_band(record).ok()); };
+  const auto run = [&](u32 pid, unsigned times) {
+    tell(trace::ThreadSwitch{pid, pid});
+    for (; times != 0; --times)
+      ASSERT_TRUE(writer->run({.block = &block, .next_ip = kernel_text, .next_ring = Cpl::kernel}).ok());
+  };
+  tell(trace::ProcessStart{1, 1, "init", true});
+  run(1, 1);
+  tell(trace::ThreadStart{2, 2, 1, 1});
+  run(2, 2);
+  tell(trace::ThreadName{2, 2, "kworker/0:1"});
+  run(1, 4);
+  run(2, 8);
+  tell(trace::ThreadStart{3, 3, 2, 2});
+  run(3, 16);
+  ASSERT_TRUE(writer->finish().ok());
+
+  SessionOptions options = machine();
+  options.kernel_entries.reset();
+  auto session = Session::open(path, options);
+  ASSERT_TRUE(session.ok()) << session.error().message;
+  const auto report =
+      stat(*session, {.events = *events::parse_events("instructions:k", options.model), .per_thread = true});
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  std::vector<std::pair<std::string, u64>> counted;
+  for (const ThreadTotals& thread : report->threads)
+    counted.emplace_back(thread.command, thread.events.front().value());
+  EXPECT_THAT(counted, testing::ElementsAre(std::pair("init", 50), std::pair("kworker/0:1", 100),
+                                            std::pair("kworker/0:1", 160)));
 }
 
 TEST(KernelCode, WithoutIsRefusedWithTheWayToGetIt) {

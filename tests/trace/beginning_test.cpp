@@ -80,6 +80,7 @@ std::string write_long_trace(LongTrace& trace) {
   trace.add_side_band(ThreadSwitch{1, 1});
   trace.run(10);
   trace.add_side_band(ThreadStart{1, 2, 1, 1});
+  trace.add_side_band(ThreadName{1, 2, "b"});
   trace.add_side_band(ThreadSwitch{1, 2});
   trace.run_into_next_chunk();
   trace.add_side_band(Syscall{9, 0});
@@ -183,10 +184,11 @@ TEST(Beginning, IsPrecededByProcessesThreadsMappingsAndWhoRuns) {
       library{1, {0x7000, 0x1000, 0, 5, 2, "/lib/b", {}}};
   const ProcessStart start{1, 1, "a", true};
   const ThreadStart thread{1, 2, 1, 1}, child{3, 3, 1, 1};
+  const ThreadName name{1, 2, "b"};
   EXPECT_EQ(told_before(path, 1), (std::vector<SideBandRecord>{start, program, ThreadSwitch{1, 1}}));
   EXPECT_EQ(told_before(path, 11 * 64),
-            (std::vector<SideBandRecord>{start, program, thread, ThreadSwitch{1, 2}}));
-  const std::vector<SideBandRecord> late{start, program, thread, ThreadSwitch{1, 2}, library, child};
+            (std::vector<SideBandRecord>{start, program, thread, name, ThreadSwitch{1, 2}}));
+  const std::vector<SideBandRecord> late{start, program, thread, name, ThreadSwitch{1, 2}, library, child};
   EXPECT_EQ(told_before(path, length - 121 * 64), late);
   auto at_the_end = late;
   at_the_end.insert(at_the_end.end(), {Unmap{1, 0x7000, 0x1000}, ThreadSwitch{3, 3}});

@@ -169,7 +169,7 @@ TEST_F(Damage, ANewerVersionSaysSo) {
   header.crc = crc_of(header);
   std::memcpy(content.data(), &header, sizeof header);
   EXPECT_EQ(message(content),
-            damaged + ": trace format version 6 at offset 8, this build reads up to version 5");
+            damaged + ": trace format version 7 at offset 8, this build reads up to version 6");
 }
 
 // Hostile files have right checksums.
@@ -187,6 +187,11 @@ TEST_F(Damage, NamesThatLinuxDoesNotHaveAreRefused) {
     replace_stream(Stream::side_band, records.data());
     EXPECT_THAT(message(content), testing::HasSubstr("a mapping's path is longer than 4095 bytes"));
   }
+  ByteWriter name;
+  for (const u8 byte : {u8{9}, u8{100}, u8{100}}) name.byte(byte);
+  name.text("0123456789abcdef");
+  replace_stream(Stream::side_band, name.data());
+  EXPECT_THAT(message(content), testing::HasSubstr("a thread's name is longer than 15 bytes"));
 }
 
 TEST_F(Damage, MoreThreadsThanLinuxHasAreRefused) {

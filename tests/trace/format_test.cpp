@@ -100,6 +100,7 @@ TEST(Trace, SideBandRecordsAreTheirNumberAndTheirMembers) {
   EXPECT_EQ(bytes_of(ThreadStart{5, 6, 7, 8}), (Bytes{1, 5, 6, 7, 8}));
   EXPECT_EQ(bytes_of(ThreadSwitch{5, 6}), (Bytes{3, 5, 6}));
   EXPECT_EQ(bytes_of(Unmap{5, 6, 7}), (Bytes{5, 5, 6, 7}));
+  EXPECT_EQ(bytes_of(ThreadName{5, 6, "ab"}), (Bytes{9, 5, 6, 2, 'a', 'b'}));
 }
 
 /// Gives the file another version, with its right checksum.
@@ -125,6 +126,19 @@ TEST(Trace, ItsVersionSaysWhatItMayHaveAndItsHeaderWhatItHas) {
     EXPECT_EQ(*items, trace.items) << version;
     EXPECT_EQ(Reader::open(path)->contents(), Contents{.addresses = true}) << version;
   }
+}
+
+TEST(Trace, WithRing0IsReadAsItWasWrittenBeforeThreadsHadNames) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  RandomTrace trace(1, {.kernel = true});
+  trace.write(path, 100);
+  EXPECT_EQ(file_content(path).at(8), 6) << "version";
+  set_version(path, 5);
+  const auto items = read_all(path);
+  ASSERT_TRUE(items.ok()) << items.error().message;
+  EXPECT_EQ(*items, trace.items);
+  EXPECT_EQ(Reader::open(path)->contents(), Contents{.kernel = true});
 }
 
 TEST(Trace, WhatFollowsAFullChunkIsKeptHoweverLittle) {

@@ -144,6 +144,8 @@ class RandomTrace {
     if (contents_.kernel && below(50) == 0)
       add_side_band(writer, Interrupt{below(256), random_(), random_() | bit(63),
                                       below(2) == 0 ? Cpl::kernel : Cpl::user});
+    if (contents_.kernel && below(50) == 0)
+      add_side_band(writer, ThreadName{100, 100 + below(3), std::string(below(16), 'n')});
     if (blocks_.size() < 3 || below(20) == 0) blocks_.push_back(&new_block(writer));
     run(writer, *blocks_[below(static_cast<unsigned>(blocks_.size()))]);
   }

@@ -157,8 +157,15 @@ struct Interrupt {
   friend bool operator==(const Interrupt&, const Interrupt&) = default;
 };
 
+/// The thread has another name from now on, in the same address space. Of a trace with ring 0.
+struct ThreadName {
+  u32 pid = 0, tid = 0;
+  std::string name;  ///< at most 15 characters
+  friend bool operator==(const ThreadName&, const ThreadName&) = default;
+};
+
 using SideBandRecord = std::variant<ProcessStart, ThreadStart, ThreadExit, ThreadSwitch, Map, Unmap, Syscall,
-                                    SignalDelivery, Interrupt>;
+                                    SignalDelivery, Interrupt, ThreadName>;
 
 /// Whether what follows was fetched anew, as no instruction led there.
 inline bool flushes(const SideBandRecord& record) {
