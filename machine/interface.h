@@ -96,14 +96,17 @@ void pmu_retire(unsigned cpu, const MachineInstruction* instruction, uint64_t ip
 void pmu_enter_handler(unsigned cpu, unsigned vector, uint64_t ip, uint64_t next_ip, unsigned cpl,
                        unsigned cpl_after);
 
+/* What a recording knows of the guest's tasks: records of perf that say which there are, and a ring at a
+ * linear address to which the kernel writes more of them. */
+void pmu_take_tasks(unsigned cpu, const uint8_t* records, uint32_t bytes);
+void pmu_follow_ring(unsigned cpu, uint64_t linear, uint32_t bytes);
+
 /* ---- what the CPUs do for the PMUs ---- */
 
 /* Where a page of the guest's linear memory is now; null where it is none of its RAM. */
 uint8_t* cpu_linear_page(unsigned cpu, uint64_t linear);
 /* The guest's physical memory in pieces: the N-th begins at *ADDRESS and has *BYTES; null behind the last. */
 uint8_t* cpu_physical_memory_piece(unsigned n, uint64_t* address, uint64_t* bytes);
-/* The address of its page tables: CR3. */
-uint64_t cpu_address_space(unsigned cpu);
 /* A PMI arrives, before the next instruction. */
 void cpu_deliver_pmi(unsigned cpu);
 

@@ -154,8 +154,6 @@ WRAPPED(void, memory_region_init_io, MemoryRegion* region, Object* owner, const 
   __real_memory_region_init_io(region, owner, operations, opaque, name, size);
 }
 
-uint64_t cpu_address_space(unsigned cpu) { return X86_CPU(qemu_get_cpu(cpu))->env.cr[3]; }
-
 void cpu_deliver_pmi(unsigned cpu) {
   CPUState* cs = qemu_get_cpu(cpu);
   APICCommonState* apic = APIC_COMMON(X86_CPU(cs)->apic_state);
@@ -217,14 +215,23 @@ WRAPPED(void, tlb_flush_page, CPUState* cs, target_ulong address) {
 /* ---- what the guest hands out ---- */
 
 WRAPPED(void, helper_outl, CPUX86State* env, uint32_t port, uint32_t value) {
-  if (port != CHANNEL_PORT) {
+  unsigned cpu = glue_cpu(env);
+  if (port == RING_PORT) {
+    glue_need_pmu(cpu);
+    pmu_follow_ring(cpu, env->regs[R_ESI], value);
+    return;
+  }
+  if (port != CHANNEL_PORT && port != TASKS_PORT) {
     __real_helper_outl(env, port, value);
     return;
   }
   g_autofree char* bytes = g_malloc(value);
   if (cpu_memory_rw_debug(env_cpu(env), env->regs[R_ESI], bytes, value, false) != 0 ||
-      qemu_write_full(CHANNEL_DESCRIPTOR, bytes, value) != value) {
+      (port == CHANNEL_PORT && qemu_write_full(CHANNEL_DESCRIPTOR, bytes, value) != value)) {
     error_report("what the guest hands out is lost: %s", strerror(errno));
     exit(1);
   }
+  if (port != TASKS_PORT) return;
+  glue_need_pmu(cpu);
+  pmu_take_tasks(cpu, (const uint8_t*)bytes, value);
 }

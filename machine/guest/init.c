@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -12,10 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/io.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,9 +26,10 @@
 
 static char block[1 << 16];
 
-static void out(const void* bytes, uint32_t length) {
-  if (length != 0) __asm__ volatile("outl %0, %w1" : : "a"(length), "d"(CHANNEL_PORT), "S"(bytes) : "memory");
+static void out_to(uint16_t port, const void* bytes, uint32_t length) {
+  if (length != 0) __asm__ volatile("outl %0, %w1" : : "a"(length), "d"(port), "S"(bytes) : "memory");
 }
+static void out(const void* bytes, uint32_t length) { out_to(CHANNEL_PORT, bytes, length); }
 
 static void report(char kind, const void* bytes, uint32_t length) {
   unsigned char header[CHANNEL_HEADER_BYTES] = {(unsigned char)kind, (unsigned char)length,
@@ -113,6 +117,60 @@ static void mount_all(void) {
   write_text("/proc/sys/kernel/perf_event_mlock_kb", "65536");
 }
 
+/* The names of the tasks that there are: kernel threads, and this one. */
+static void send_tasks(void) {
+  struct {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+    char name[16];
+  } task = {.header = {.type = PERF_RECORD_COMM, .size = sizeof task}};
+  DIR* entries = opendir("/proc");
+  if (entries == NULL) return;
+  for (struct dirent* entry; (entry = readdir(entries)) != NULL;) {
+    char path[64];
+    task.pid = task.tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+    if (task.pid == 0) continue;
+    snprintf(path, sizeof path, "/proc/%u/comm", task.pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? -1 : read(file, task.name, sizeof task.name);
+    close(file);
+    if (length <= 0) continue;
+    task.name[length - 1] = 0; /* its line ends */
+    out_to(TASKS_PORT, &task, sizeof task);
+  }
+  closedir(entries);
+}
+
+/* From now on the kernel writes down which task runs, forks, executes, maps and exits. Whoever records reads
+ * it where it stands, so that nothing of it executes here. */
+static void open_ring(void) {
+  enum { RING_BYTES = 4 << 20 };
+  struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                 .size = sizeof attr,
+                                 .config = PERF_COUNT_SW_DUMMY,
+                                 .sample_type = PERF_SAMPLE_TID,
+                                 .mmap = 1,
+                                 .mmap2 = 1,
+                                 .build_id = 1,
+                                 .comm = 1,
+                                 .task = 1,
+                                 .context_switch = 1,
+                                 .sample_id_all = 1,
+                                 .watermark = 1,
+                                 .wakeup_watermark = RING_BYTES};
+  int event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+  if (event < 0) { /* before Linux 5.12 */
+    attr.build_id = 0;
+    event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+  }
+  if (event < 0) fail("perf_event_open, for --record", strerror(errno));
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = page + RING_BYTES;
+  volatile char* ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+  if (ring == MAP_FAILED) fail("a ring of perf_event_open, for --record", strerror(errno));
+  for (size_t at = 0; at < bytes; at += page) (void)ring[at]; /* its pages are mapped as they are touched */
+  out_to(RING_PORT, (const void*)ring, (uint32_t)bytes);
+}
+
 /* /command: the folder to run in, the environment, an empty word, the command; each word ends with a 0. */
 static char** read_command(char** folder, char*** environment) {
   static char words[1 << 16];
@@ -174,7 +232,7 @@ static uint32_t follow(pid_t child, const int pipes[2][2]) {
 int main(void) {
   char *folder, **environment;
   int pipes[2][2]; /* sockets: into a pipe perf record would write its samples */
-  if (ioperm(CHANNEL_PORT, 4, 1) != 0) {
+  if (ioperm(CHANNEL_PORT, 12, 1) != 0) {
     perror("pmusim: the guest's kernel allows no access to ports (CONFIG_X86_IOPL_IOPERM)");
     power_off();
   }
@@ -184,13 +242,18 @@ int main(void) {
   for (int n = 0; n < 2; n++)
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pipes[n]) != 0) fail("socketpair", strerror(errno));
   for (int n = 0; n < 4; n++) fcntl(pipes[n / 2][n % 2], F_SETFD, FD_CLOEXEC);
+  int recorded = access("/record", F_OK) == 0;
+  if (recorded) {
+    send_tasks();
+    open_ring();
+  }
   report(CHANNEL_STARTED, NULL, 0);
   pid_t child = fork();
   if (child < 0) fail("fork", strerror(errno));
   if (child == 0) start(command, environment, pipes);
   for (int n = 0; n < 2; n++) close(pipes[n][1]);
   uint32_t status = follow(child, pipes);
-  if (send_files(folder) || access("/symbols", F_OK) == 0) { /* --record asks for it */
+  if (send_files(folder) || recorded) {
     send_contents(CHANNEL_NOTES, "/sys/kernel/notes");
     send_contents(CHANNEL_SYMBOLS, "/proc/kallsyms");
   }

@@ -27,10 +27,11 @@ namespace {
   signal(SIGPIPE, SIG_DFL);
   sigprocmask(SIG_SETMASK, &signals, nullptr);
   setenv("PMUSIM_MACHINE_MODEL", pmu.model.c_str(), 1);
-  if (pmu.record.empty())
-    unsetenv("PMUSIM_MACHINE_RECORD");
-  else
-    setenv("PMUSIM_MACHINE_RECORD", pmu.record.c_str(), 1);
+  const auto set = [](const char* name, const std::string& value) {
+    value.empty() ? unsetenv(name) : setenv(name, value.c_str(), 1);
+  };
+  set("PMUSIM_MACHINE_RECORD", pmu.record);
+  set("PMUSIM_MACHINE_RECORD_REGISTERS", pmu.records_registers ? "gpr" : "");
   // Neither may be where the other goes before it has gone.
   channel = fcntl(channel, F_DUPFD, REMARKS_DESCRIPTOR + 1);
   remarks = fcntl(remarks, F_DUPFD, REMARKS_DESCRIPTOR + 1);

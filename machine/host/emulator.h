@@ -13,6 +13,7 @@ namespace pmusim::machine {
 /// The PMU of its CPUs, and the file for a trace of them; "": none.
 struct EmulatedPmu {
   std::string model, record;
+  bool records_registers = false;
 };
 
 /// How a run of the emulator ended.

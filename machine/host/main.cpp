@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string machine, model = "icelake-server", kernel, append, output = ".", console, record;
+  std::string machine, model = "icelake-server", kernel, append, output = ".", console, record, registers;
   unsigned memory_mb = 512, cpus = 1, seconds = 0;
   std::vector<std::string> files, command;
 };
@@ -89,7 +89,7 @@ Root root_of(const Options& options) {
   }
   for (const std::string& file : options.files) root.add(file);
   root.add_text("/command", command_text(options));
-  if (!options.record.empty()) root.add_text("/symbols", "wanted\n");
+  if (!options.record.empty()) root.add_text("/record", "");
   return root;
 }
 
@@ -194,6 +194,8 @@ int run(const Options& options) {
   check_kernel(options.kernel);
   if (!fs::is_directory(options.output))
     throw Refusal(options.output + ": no such folder; expected one for the files that the command writes");
+  if (options.record.empty() && !options.registers.empty())
+    throw Refusal("--regs: is of a trace; expected --record FILE beside it");
   if (!options.record.empty() && options.cpus != 1)
     throw Refusal("--record: is of one CPU; leave --cpus out");
   if (!options.record.empty() && access(fs::absolute(options.record).parent_path().c_str(), W_OK) != 0)
@@ -205,9 +207,9 @@ int run(const Options& options) {
       options.console.empty() ? scratch.path() / "console" : fs::absolute(options.console);
   Outcome outcome(fs::current_path(), fs::absolute(options.output));
   const std::string record = options.record.empty() ? "" : fs::absolute(options.record).string();
-  const EmulatorEnd end =
-      run_emulator(emulator_words(options, model->vendor, root, console), {model->name, record},
-                   options.seconds, [&](std::string_view bytes) { outcome.take(bytes); });
+  const EmulatorEnd end = run_emulator(emulator_words(options, model->vendor, root, console),
+                                       {model->name, record, !options.registers.empty()}, options.seconds,
+                                       [&](std::string_view bytes) { outcome.take(bytes); });
   if (!record.empty()) say_recorded(record, outcome);
   if (!outcome.symbols().empty()) cache_symbols(build_id_of(outcome.notes()), outcome.symbols());
   print_remarks(end.remarks);
@@ -270,6 +272,11 @@ int main(int argc, char** argv) {
           "Write a trace of what executes while the guest's counters run, the kernel's code included; "
           "its functions go into FILE.kallsyms")
       ->type_name("FILE");
+  command
+      ->add_option("--regs", options.registers,
+                   "Registers of the trace: gpr, the general ones and the flags after every instruction")
+      ->check(CLI::IsMember({"gpr"}))
+      ->type_name("SET");
   command->add_option("--console", options.console, "Keep what the kernel says in a file")->type_name("FILE");
   command
       ->add_option("--timeout", options.seconds, "Stop after so many seconds, with exit status 124; 0: never")

@@ -11,7 +11,6 @@ namespace {
 
 constexpr u64 kernel_text = 0xFFFF'FFFF'8100'0000;  // without KASLR
 constexpr u64 kernel_bytes = 0x3F00'0000;           // up to where modules may be
-constexpr u32 first_pid = 1;
 
 [[noreturn]] void end(const std::string& sentence) {
   std::fprintf(stderr, "pmusim-machine: %s\n", sentence.c_str());
@@ -29,14 +28,17 @@ std::string key_of(u64 start, Cpl ring, const std::string& code) {
 std::unique_ptr<Recording> Recording::from_environment() {
   const char* const path = std::getenv("PMUSIM_MACHINE_RECORD");
   if (path == nullptr) return nullptr;
-  auto writer = trace::Writer::create(path, {.addresses = true, .kernel = true});
+  const bool registers = std::getenv("PMUSIM_MACHINE_RECORD_REGISTERS") != nullptr;
+  auto writer = trace::Writer::create(path, {.addresses = true, .registers = registers, .kernel = true});
   if (!writer.ok()) end(writer.error().message);
-  return std::make_unique<Recording>(std::move(writer).value());
+  return std::make_unique<Recording>(std::move(writer).value(), registers);
 }
 
-Recording::Recording(trace::Writer writer) : writer_(std::move(writer)) {
+Recording::Recording(trace::Writer writer, bool has_registers)
+    : writer_(std::move(writer)), has_registers_(has_registers) {
   check(writer_.side_band(
-      trace::ProcessStart{.pid = first_pid, .tid = first_pid, .command = "guest", .exec = true}));
+      trace::ProcessStart{.pid = Tasks::first, .tid = Tasks::first, .command = "init", .exec = true}));
+  check(writer_.side_band(trace::ThreadSwitch{.pid = Tasks::first, .tid = Tasks::first}));
   check(writer_.side_band(trace::Map{trace::kernel_pid,
                                      {.start = kernel_text,
                                       .bytes = kernel_bytes,
@@ -52,6 +54,12 @@ Recording::~Recording() {
   if (writer_.instruction_count() == 0) return;
   if (const auto written = writer_.finish(); !written.ok())
     std::fprintf(stderr, "pmusim-machine: %s\n", written.error().message.c_str());
+  if (tasks_.lost() != 0)
+    std::fprintf(
+        stderr,
+        "pmusim-machine: the guest's kernel lost %llu records of its tasks: from there on the trace may "
+        "take one for another\n",
+        static_cast<unsigned long long>(tasks_.lost()));
 }
 
 void Recording::check(const Result<Done, Error>& written) {
@@ -68,12 +76,11 @@ void Recording::before(u64 ip, std::span<const u64> operands) {
 }
 
 /// The emulator comes back to a string instruction once more than it has iterations.
-void Recording::retire(const Retired& retired, u64 cr3) {
+void Recording::retire(const Retired& retired) {
   const bool goes_on = !line_.lengths.empty() && line_.next_ip == retired.ip && line_.ring == retired.cpl &&
-                       cr3 == cr3_ && line_.lengths.size() < trace::max_block_instructions;
+                       line_.lengths.size() < trace::max_block_instructions;
   if (!goes_on) {
     write_line();
-    if (cr3 != cr3_) switch_to(cr3);
     line_.start = retired.ip;
     line_.ring = retired.cpl;
   }
@@ -81,6 +88,7 @@ void Recording::retire(const Retired& retired, u64 cr3) {
   line_.code.append(reinterpret_cast<const char*>(retired.code.data()), retired.code.size());
   line_.lengths.push_back(static_cast<u8>(retired.code.size()));
   line_.addresses.insert(line_.addresses.end(), operands_.begin(), operands_.end());
+  if (has_registers_) line_.registers.push_back(*retired.registers);
   if (retired.instruction.rep) line_.rep_counts.push_back(passes_ == 0 ? 0 : passes_ - 1);
   passes_ = 0;
   if (retired.instruction.branch != BranchKind::none) write_line();
@@ -94,9 +102,13 @@ void Recording::enter_handler(const trace::Interrupt& interrupt) {
 
 void Recording::interrupt_line() { write_line(); }
 
-/// Code of 32 bits is taken for what its bytes are in 64: it may have other accesses then.
 void Recording::write_line() {
-  if (line_.lengths.empty()) return;
+  if (!line_.lengths.empty()) write_block();
+  read_ring();
+}
+
+/// Code of 32 bits is taken for what its bytes are in 64: it may have other accesses then.
+void Recording::write_block() {
   const trace::Block*& block = blocks_[key_of(line_.start, line_.ring, line_.code)];
   if (block == nullptr)
     block = &writer_.add_block(line_.start, std::as_bytes(std::span(line_.code)), line_.lengths, line_.ring);
@@ -105,18 +117,17 @@ void Recording::write_line() {
   check(writer_.run({.block = block,
                      .next_ip = line_.next_ip,
                      .addresses = line_.addresses,
-                     .rep_counts = line_.rep_counts}));
+                     .rep_counts = line_.rep_counts,
+                     .registers = line_.registers}));
   line_ = {};
 }
 
-void Recording::switch_to(u64 cr3) {
-  cr3_ = cr3;
-  const auto [space, is_new] = spaces_.try_emplace(cr3, first_pid + static_cast<u32>(spaces_.size()));
-  const u32 pid = space->second;
-  if (is_new && pid != first_pid)
-    check(writer_.side_band(
-        trace::ThreadStart{.pid = pid, .tid = pid, .parent_pid = first_pid, .parent_tid = first_pid}));
-  check(writer_.side_band(trace::ThreadSwitch{.pid = pid, .tid = pid}));
+/// What the kernel has told of its tasks by the end of what was written last.
+void Recording::read_ring() {
+  for (auto record = ring_.next(); !record.empty(); record = ring_.next())
+    for (const trace::SideBandRecord& told : tasks_.tell(record)) check(writer_.side_band(told));
 }
+
+void Recording::take_tasks(std::span<const std::byte> records) { tasks_.know(records); }
 
 }  // namespace pmusim::machine

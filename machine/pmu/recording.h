@@ -8,12 +8,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "pmu/tasks.h"
 #include "pmusim/trace/trace.h"
 
 namespace pmusim::machine {
 
 /// A trace of what the machine's CPU executes while it counts: the kernel's code and programs', interrupts
-/// and exceptions, and which address space it is in. That is all that is known of processes.
+/// and exceptions, and the guest's tasks, as far as its kernel tells of them.
 class Recording {
  public:
   /// An instruction that has retired.
@@ -22,20 +23,26 @@ class Recording {
     std::span<const std::byte> code;
     u64 ip = 0, next_ip = 0;
     Cpl cpl = Cpl::user;
+    const Registers* registers = nullptr;  ///< after it; of a recording that has them
   };
 
-  /// The one that the environment asks for (PMUSIM_MACHINE_RECORD); null without. Ends the program where the
-  /// file cannot be made.
+  /// The one that the environment asks for (PMUSIM_MACHINE_RECORD, and PMUSIM_MACHINE_RECORD_REGISTERS if it
+  /// is to have registers); null without. Ends the program where the file cannot be made.
   static std::unique_ptr<Recording> from_environment();
-  explicit Recording(trace::Writer writer);
+  Recording(trace::Writer writer, bool has_registers);
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
+  bool has_registers() const { return has_registers_; }
+  /// Which tasks there are: COMM records of perf.
+  void take_tasks(std::span<const std::byte> records);
+  /// The kernel writes there what becomes of them.
+  void follow(Ring ring) { ring_ = std::move(ring); }
+
   /// An instruction is about to execute; a string instruction, its next iteration.
   void before(u64 ip, std::span<const u64> operands);
-  /// In an address space that CR3 names.
-  void retire(const Retired& retired, u64 cr3);
+  void retire(const Retired& retired);
   void enter_handler(const trace::Interrupt& interrupt);
   /// What follows is not what execution goes on with.
   void interrupt_line();
@@ -48,15 +55,18 @@ class Recording {
     std::vector<u8> lengths;
     std::vector<u64> addresses;
     std::vector<u32> rep_counts;
+    std::vector<Registers> registers;
   };
   void write_line();
-  void switch_to(u64 cr3);
+  void write_block();
+  void read_ring();
   void check(const Result<Done, Error>& written);
 
   trace::Writer writer_;
   std::unordered_map<std::string, const trace::Block*> blocks_;  // by ring, address and code
-  std::unordered_map<u64, u32> spaces_;                          // numbers by CR3
-  u64 cr3_ = ~u64{0};
+  bool has_registers_;
+  Tasks tasks_;
+  Ring ring_;
   Line line_;
   // What is about to execute.
   u64 begun_ip_ = 0;

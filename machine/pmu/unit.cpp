@@ -102,7 +102,10 @@ class Unit final : public PmiHandler {
 
   bool write(u32 address, u64 value);
   bool listens();
-  bool wants_registers() const { return writes_pebs_; }
+  bool wants_registers() const {
+    return writes_pebs_ || (recording_ != nullptr && recording_->has_registers());
+  }
+  Recording* recording() { return recording_.get(); }
   void before(const Translated& translated, u64 ip, const u64* gpr, u64 fs_base, u64 gs_base);
   void retire(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after,
               const Registers* registers);
@@ -234,9 +237,7 @@ void Unit::retire(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cp
   retirement_.cycle = pmu_.now() + 1;
   retirement_.memory = std::span(accesses_).first(accesses_made_);
   retirement_.registers = registers;
-  if (records())
-    recording_->retire({translated.instruction, translated.code(), ip, next_ip, cpl},
-                       cpu_address_space(cpu_));
+  if (records()) recording_->retire({translated.instruction, translated.code(), ip, next_ip, cpl, registers});
   pmu_.retire(retirement_);
 }
 
@@ -525,4 +526,20 @@ void pmu_retire(unsigned cpu, const MachineInstruction* instruction, uint64_t ip
 void pmu_enter_handler(unsigned cpu, unsigned vector, uint64_t ip, uint64_t next_ip, unsigned cpl,
                        unsigned cpl_after) {
   units[cpu]->enter_handler(vector, ip, next_ip, cpl_of(cpl), cpl_of(cpl_after));
+}
+
+void pmu_take_tasks(unsigned cpu, const uint8_t* records, uint32_t bytes) {
+  if (Recording* const recording = units[cpu]->recording())
+    recording->take_tasks(std::as_bytes(std::span(records, bytes)));
+}
+void pmu_follow_ring(unsigned cpu, uint64_t linear, uint32_t bytes) {
+  Recording* const recording = units[cpu]->recording();
+  if (recording == nullptr) return;
+  std::vector<std::byte*> pages;
+  for (u64 at = 0; at < bytes; at += Ring::page_bytes) {
+    u8* const page = cpu_linear_page(cpu, linear + at);
+    if (page == nullptr) return;  // of a guest that has no ring
+    pages.push_back(reinterpret_cast<std::byte*>(page));
+  }
+  if (pages.size() > 1) recording->follow(Ring(std::move(pages)));
 }

@@ -6,7 +6,7 @@
 #   run.sh count MODEL           counts of a program whose counts are known
 #   run.sh precise MODEL SUITE   samples by PEBS on the newest kernel of a release of Debian's, fetched if it is not there
 #   run.sh record MODEL          perf here reports samples taken there, of the kernel and of a program, by name
-#   run.sh trace MODEL           a trace with the kernel replays to the counts that the guest had, and shows both by name
+#   run.sh trace MODEL           a trace with the kernel replays to the counts that the guest had, and shows processes and code by name
 #   run.sh files                 what the command writes comes back, with its exit status and output
 #   run.sh same MODEL            the same bytes twice: console, output and samples, by blocks and by instructions
 #   run.sh cpus MODEL            two CPUs, each with counters and samples of its own
@@ -67,8 +67,18 @@ case "$what" in
     counts() { awk -F, 'NF > 3 {print $3, $1}' "$1" | sort; }
     [ "$(counts stat)" = "$(counts replayed)" ] || fail "the guest counted $(counts stat), a replay $(counts replayed)"
     "$pmusim" record -q --model "$model" -e cycles -c 10007 -b -o perf.data T
-    perf report -i perf.data --stdio --kallsyms perf.data.kallsyms --sort sym >report 2>errors || fail "$(cat errors)"
-    [ "$(grep -cE '\[k\] [a-z_]+' report)" -ge 3 ] || fail "no symbols of the kernel: $(cat report errors)" ;;
+    perf report -i perf.data --stdio --kallsyms perf.data.kallsyms --sort comm,dso,sym >report 2>errors || fail "$(cat errors)"
+    [ "$(grep -cE '\[kernel.kallsyms\] +\[k\] [a-z_]+' report)" -ge 3 ] || fail "no symbols of the kernel: $(cat report errors)"
+    for line in 'loop +loop +\[\.\] counted_loop' 'sh +sh ' 'dd +busybox ' 'dd +\[kernel.kallsyms\] +\[k\] read_zero'; do
+      grep -qE "[0-9]% +$line" report || fail "no $line: $(cat report errors)"
+    done
+    ! grep -E '% +([^l ][^ ]* +loop|loop +(busybox|sh)) ' report || fail "one program's code is another's"
+    # The threads' shares are the whole, and the program's own is known.
+    run --record R --regs gpr --file loop -- perf stat -x, -o stat -e instructions:u ./loop
+    "$pmusim" stat --model "$model" --core flat --per-thread -x, -o replayed -e instructions:u R
+    awk -F, '$1 ~ /^loop-[0-9]+$/ {n += $2} $1 !~ /^loop-/ {rest += $2} END {exit n != 2000004 || rest != 0}' replayed || fail "threads of the replay: $(cat replayed)"
+    "$pmusim" trace dump R | awk '$5 == "dec" && $3 == "401005" {split($7, r, "="); n++; if (r[1] != "rcx" || r[2] != sprintf("%x", 1000000 - n)) wrong++}
+      END {exit n != 1000000 || wrong}' || fail "RCX of the loop in a trace with registers" ;;
   files)
     echo here >given
     status=0
@@ -152,6 +162,8 @@ END
     refuses "missing: no such folder" -o missing
     refuses "missing/T: no folder that can be written to" --record missing/T
     refuses "record: is of one CPU" --record T --cpus 2
+    refuses "regs: is of a trace; expected --record FILE" --regs gpr
+    refuses "regs.*xmm.*gpr" --record T --regs xmm
     PMUSIM_MACHINE_BUILD=$scratch/nowhere refuses "'pmusim-machine build' makes it" ;;
   *) sed -n '3,15s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
