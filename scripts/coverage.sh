@@ -13,12 +13,12 @@ case "${1:-}" in -*) sed -n '3,9s/^# \?//p' "$0" >&2; exit 2 ;; esac
 version=$(clang --version | sed -n 's/.*version \([0-9]*\).*/\1/p')
 tools=/usr/lib/llvm-$version/bin
 cmake --preset coverage -DPMUSIM_TESTS=ON -DPMUSIM_BENCHMARKS=OFF >/dev/null
-targets=(all)
-if (($#)); then targets=("${@/#/test_}"); fi
+targets=(all) modules=(-end_to_end -architecture)
+if (($#)); then targets=("${@/#/test_}") modules=("$@"); fi
 cmake --build --preset coverage --target "${targets[@]}"
 rm -rf build/coverage/profiles
 export LLVM_PROFILE_FILE=$PWD/build/coverage/profiles/%p-%m.profraw
-scripts/test_modules.sh build/coverage "$@" >&2
+scripts/test_modules.sh build/coverage "${modules[@]}" >&2
 "$tools/llvm-profdata" merge -sparse -o build/coverage/all.profdata build/coverage/profiles/*.profraw
 rm -rf build/coverage/profiles
 mapfile -t programs < <(find build/coverage build/coverage/tests -maxdepth 1 -name 'test_*' -type f -executable \

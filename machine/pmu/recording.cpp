@@ -125,7 +125,7 @@ void Recording::write_block() {
 /// What the kernel has told of its tasks by the end of what was written last.
 void Recording::read_ring() {
   for (auto record = ring_.next(); !record.empty(); record = ring_.next())
-    for (const trace::SideBandRecord& told : tasks_.tell(record)) check(writer_.side_band(told));
+    for (const trace::SideBandRecord& change : tasks_.changes(record)) check(writer_.side_band(change));
 }
 
 void Recording::take_tasks(std::span<const std::byte> records) { tasks_.know(records); }

@@ -97,45 +97,45 @@ void Tasks::know(std::span<const std::byte> record) {
   names_[tid] = members.text();
 }
 
-void Tasks::introduce(Told& told, u32 pid, u32 tid) {
+void Tasks::introduce(Records& records, u32 pid, u32 tid) {
   if (!known_.insert(tid).second) return;
-  told.emplace_back(trace::ThreadStart{.pid = pid, .tid = tid, .parent_pid = first, .parent_tid = first});
+  records.emplace_back(trace::ThreadStart{.pid = pid, .tid = tid, .parent_pid = first, .parent_tid = first});
   std::string name = tid == idle ? "swapper/0" : std::exchange(names_[tid], {});
-  if (!name.empty()) told.emplace_back(trace::ThreadName{pid, tid, std::move(name)});
+  if (!name.empty()) records.emplace_back(trace::ThreadName{pid, tid, std::move(name)});
 }
 
 /// A task that has exited goes on to where another takes its place.
-void Tasks::run(Told& told, u32 pid, u32 tid) {
+void Tasks::run(Records& records, u32 pid, u32 tid) {
   if (tid == running_) return;
-  introduce(told, pid, tid);
+  introduce(records, pid, tid);
   running_ = tid;
-  told.emplace_back(trace::ThreadSwitch{.pid = pid, .tid = tid});
-  if (exiting_) told.emplace_back(*std::exchange(exiting_, std::nullopt));
+  records.emplace_back(trace::ThreadSwitch{.pid = pid, .tid = tid});
+  if (exiting_) records.emplace_back(*std::exchange(exiting_, std::nullopt));
 }
 
-std::vector<trace::SideBandRecord> Tasks::tell(std::span<const std::byte> record) {
-  Told told;
+std::vector<trace::SideBandRecord> Tasks::changes(std::span<const std::byte> record) {
+  Records records;
   Members members(record);
   const auto header = members.take<perf_event_header>();
   switch (header.type) {
     case PERF_RECORD_COMM: {
       const u32 pid = members.take<u32>(), tid = members.take<u32>();
-      introduce(told, pid, tid);
+      introduce(records, pid, tid);
       if ((header.misc & PERF_RECORD_MISC_COMM_EXEC) == 0) {
-        told.emplace_back(trace::ThreadName{pid, tid, members.text()});
+        records.emplace_back(trace::ThreadName{pid, tid, members.text()});
         break;
       }
-      run(told, pid, tid);
-      told.emplace_back(trace::ProcessStart{pid, tid, members.text(), true});
+      run(records, pid, tid);
+      records.emplace_back(trace::ProcessStart{pid, tid, members.text(), true});
       break;
     }
     case PERF_RECORD_FORK: {
       const u32 pid = members.take<u32>(), parent_pid = members.take<u32>(), tid = members.take<u32>(),
                 parent_tid = members.take<u32>();
-      if (parent_tid != 0) introduce(told, parent_pid, parent_tid);
+      if (parent_tid != 0) introduce(records, parent_pid, parent_tid);
       const u32 parent = parent_tid != 0 ? parent_tid : first;
       if (known_.insert(tid).second)
-        told.emplace_back(trace::ThreadStart{pid, tid, parent_tid != 0 ? parent_pid : first, parent});
+        records.emplace_back(trace::ThreadStart{pid, tid, parent_tid != 0 ? parent_pid : first, parent});
       break;
     }
     case PERF_RECORD_EXIT: {
@@ -147,17 +147,17 @@ std::vector<trace::SideBandRecord> Tasks::tell(std::span<const std::byte> record
       if (tid == running_)
         exiting_ = exit;
       else
-        told.emplace_back(exit);
+        records.emplace_back(exit);
       break;
     }
     case PERF_RECORD_MMAP2:
-      told.emplace_back(map_of(members, (header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0));
+      records.emplace_back(map_of(members, (header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0));
       break;
     case PERF_RECORD_SWITCH_CPU_WIDE: {
       if ((header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0) break;
       members.skip(2 * sizeof(u32));  // who ran before
       const u32 pid = members.take<u32>(), tid = members.take<u32>();
-      run(told, pid == 0 ? idle : pid, tid == 0 ? idle : tid);
+      run(records, pid == 0 ? idle : pid, tid == 0 ? idle : tid);
       break;
     }
     case PERF_RECORD_LOST:
@@ -167,7 +167,7 @@ std::vector<trace::SideBandRecord> Tasks::tell(std::span<const std::byte> record
     default:
       break;
   }
-  return told;
+  return records;
 }
 
 }  // namespace pmusim::machine

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "pmusim/trace/trace.h"
@@ -50,14 +51,14 @@ class Tasks {
   /// Which task there is, by a COMM record.
   void know(std::span<const std::byte> record);
   /// What a record becomes: nothing, or several.
-  std::vector<trace::SideBandRecord> tell(std::span<const std::byte> record);
+  std::vector<trace::SideBandRecord> changes(std::span<const std::byte> record);
   /// How many records the kernel had no room for.
   u64 lost() const { return lost_; }
 
  private:
-  using Told = std::vector<trace::SideBandRecord>;
-  void introduce(Told& told, u32 pid, u32 tid);
-  void run(Told& told, u32 pid, u32 tid);
+  using Records = std::vector<trace::SideBandRecord>;
+  void introduce(Records& records, u32 pid, u32 tid);
+  void run(Records& records, u32 pid, u32 tid);
 
   std::unordered_map<u32, std::string> names_;  // of tasks that the trace does not know yet
   std::set<u32> known_{first};
