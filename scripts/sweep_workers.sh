@@ -54,7 +54,7 @@ by_threads() {
 by_slurm() {
   rm -f slurm-*.out
   run sbatch --wait "--array=1-$1" --cpus-per-task=1 --mem-per-cpu=200M --time=60 sweep.sbatch
-  row Slurm "$1" "$(stat -c %.9W slurm-*.out | sort -n | head -1)" "$(stat -c %.9Y results/*.json | sort -n | tail -1)"
+  row Slurm "$1" "$(stat -c %.9W slurm-*.out | sort -n | sed -n 1p)" "$(stat -c %.9Y results/*.json | sort -n | tail -1)"
 }
 
 echo "| | Workers | Time of 200 jobs | Efficiency |"

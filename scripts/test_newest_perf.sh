@@ -41,8 +41,8 @@ silent() {
   local what=$1
   shift
   "$@" >"$scratch/out" 2>"$scratch/err" || { echo "$what: exit status $?: $(head -2 "$scratch/err")"; failed=1; }
-  if grep -v "${expected:-^$}" "$scratch/err" | grep -q '[^[:space:]]'; then
-    echo "$what: $(grep '[^[:space:]]' "$scratch/err" | head -2)"
+  if grep -v "${expected:-^$}" "$scratch/err" | grep '[^[:space:]]' >"$scratch/unexpected"; then
+    echo "$what: $(head -2 "$scratch/unexpected")"
     failed=1
   fi
 }
