@@ -23,6 +23,6 @@ scripts/test_modules.sh build/coverage "${modules[@]}" >&2
 rm -rf build/coverage/profiles
 mapfile -t programs < <(find build/coverage build/coverage/tests -maxdepth 1 -name 'test_*' -type f -executable \
   ! -name 'test_capi_*' ! -name test_end_to_end ! -name test_architecture)
-"$tools/llvm-cov" export -instr-profile build/coverage/all.profdata "${programs[@]/#/-object=}" -format=text \
-  "$PWD/src" "$PWD/include" >build/coverage/coverage.json
+"$tools/llvm-cov" export -instr-profile build/coverage/all.profdata -format=text "${programs[0]}" \
+  "${programs[@]/#/-object=}" >build/coverage/coverage.json
 scripts/coverage_table.py build/coverage/coverage.json build/coverage/missed.txt build/coverage/table.json

@@ -9,6 +9,7 @@ count once: what one of them executed is executed.
 import collections
 import datetime
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -19,24 +20,29 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 
 
 def module_of(name):
-    """`driver` of src/driver/intel/lbr/lbr.cpp and of include/pmusim/driver/drivers.h."""
-    parts = pathlib.Path(name).relative_to(TOP).parts
-    return parts[2 if parts[0] == "include" else 1] if len(parts) > 2 else None
+    """`driver` of src/driver/intel/lbr/lbr.cpp and of include/pmusim/driver/drivers.h, None of what is elsewhere."""
+    path = pathlib.Path(name)
+    parts = path.relative_to(TOP).parts if path.is_relative_to(TOP) else ()
+    if len(parts) < 3 or parts[0] not in ("src", "include"):
+        return None
+    return parts[2 if parts[0] == "include" else 1]
 
 
-def line_counts(segments):
+def line_counts(instances):
     """Executions by line, of the lines that have code: the most of what a line begins with and what begins on it."""
     counts = {}
-    current = None
-    for (line, _, count, has_count, is_entry, is_gap), following in zip(segments, segments[1:] + [None]):
-        value = count if has_count and not is_gap else None
-        if is_entry and value is not None:
-            counts[line] = max(counts.get(line, 0), value)
-        current = value
-        end = following[0] if following else line + 1
-        if current is not None:
-            for within in range(line + 1, end):
-                counts[within] = max(counts.get(within, 0), current)
+    for file in instances:
+        current = None
+        segments = file["segments"]
+        for (line, _, count, has_count, is_entry, is_gap), following in zip(segments, segments[1:] + [None]):
+            value = count if has_count and not is_gap else None
+            if is_entry and value is not None:
+                counts[line] = max(counts.get(line, 0), value)
+            current = value
+            end = following[0] if following else line + 1
+            if current is not None:
+                for within in range(line + 1, end):
+                    counts[within] = max(counts.get(within, 0), current)
     return counts
 
 
@@ -53,18 +59,22 @@ def sides(branches):
 def main():
     export, missed, table = sys.argv[1:]
     totals = collections.defaultdict(collections.Counter)
+    files = collections.defaultdict(list)
+    for file in json.load(open(export, encoding="utf-8"))["data"][0]["files"]:
+        files[os.path.normpath(file["filename"])].append(file)  # compiler caches have other paths of the same file
     with open(missed, "w", encoding="utf-8") as out:
-        for file in sorted(json.load(open(export, encoding="utf-8"))["data"][0]["files"], key=lambda f: f["filename"]):
-            module = module_of(file["filename"])
+        for path, instances in sorted(files.items()):
+            module = module_of(path)
             if module is None:
                 continue
-            lines, branches = line_counts(file["segments"]), sides(file.get("branches", []))
+            lines = line_counts(instances)
+            branches = sides(branch for file in instances for branch in file.get("branches", []))
             never = sorted(line for line, count in lines.items() if count == 0)
             one_sided = sorted({place[0] for (place, side), count in branches.items() if count == 0} - set(never))
             for where in (module, "all"):
                 totals[where].update(lines=len(lines), lines_hit=len(lines) - len(never), sides=len(branches),
                                      sides_hit=sum(1 for count in branches.values() if count))
-            name = pathlib.Path(file["filename"]).relative_to(TOP)
+            name = pathlib.Path(path).relative_to(TOP)
             if never or one_sided:
                 print(f"{name}: lines {never}; one side of branches on {one_sided}", file=out)
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=TOP, capture_output=True, text=True, check=True)

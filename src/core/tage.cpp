@@ -12,7 +12,7 @@ namespace pmusim {
 
 namespace {
 
-constexpr unsigned history_as_it_is = 64;       // outcomes that a word holds
+constexpr unsigned recent_outcomes = 64;        // that a word holds
 constexpr u64 polynomial = 0xD1342543DE82EF95;  // odd, so that no outcome is lost
 
 u64 power(u64 base, unsigned exponent) {
@@ -30,26 +30,32 @@ Tage::Table Tage::make_table(const Shape& shape, unsigned number) {
   Table table;
   table.entries.resize(shape.entries);
   table.history_length = static_cast<unsigned>(std::lround(shortest_history * std::pow(ratio, steps)));
-  table.oldest_factor = power(polynomial, table.history_length);
+  if (table.history_length <= recent_outcomes)
+    table.mask = low_bits(table.history_length);
+  else
+    table.oldest_factor = power(polynomial, table.history_length);
   return table;
 }
 
 Tage::Tage(const Shape& shape) : index_shift_(64 - static_cast<unsigned>(std::countr_zero(shape.entries))) {
   for (unsigned t = 0; t < shape.tables; ++t) tagged_.push_back(make_table(shape, t));
+  while (first_folded_ < shape.tables && tagged_[first_folded_].mask != 0) ++first_folded_;
 }
 
 // Before `trained_` counts it.
 void Tage::remember(bool taken) {
+  recent_ = recent_ << 1 | u64{taken};
+  if (first_folded_ < tagged_.size()) fold(taken);
+}
+
+void Tage::fold(bool taken) {
   const auto outcome = [&](u64 number) {
     return outcomes_[number / 64 % outcomes_.size()] >> number % 64 & 1;
   };
-  for (Table& table : tagged_) {
-    if (table.history_length <= history_as_it_is) {
-      table.seen = (table.seen << 1 | u64{taken}) & low_bits(table.history_length);
-      continue;
-    }
+  for (unsigned t = first_folded_; t < tagged_.size(); ++t) {
+    Table& table = tagged_[t];
     const u64 oldest = trained_ < table.history_length ? 0 : outcome(trained_ - table.history_length);
-    table.seen = table.seen * polynomial + u64{taken} - oldest * table.oldest_factor;
+    table.folded = table.folded * polynomial + u64{taken} - oldest * table.oldest_factor;
   }
   u64& word = outcomes_[trained_ / 64 % outcomes_.size()];
   word = (word & ~bit(trained_ % 64)) | u64{taken} << trained_ % 64;
@@ -57,9 +63,11 @@ void Tage::remember(bool taken) {
 
 Tage::Lookup Tage::look_up(u64 ip) {
   Lookup lookup;
-  for (unsigned t = 0; t < tagged_.size(); ++t) {
+  // Compilers unroll the loop by its first bound, so that the host predicts the comparison of each table.
+  for (unsigned t = 0; t < most_tables && t < tagged_.size(); ++t) {
     Table& table = tagged_[t];
-    const u64 hash = branch_hash(branch_hash(ip) ^ (table.seen << 1 | 1) * 0xC2B2AE3D27D4EB4F);
+    const u64 history = (recent_ & table.mask) | table.folded;
+    const u64 hash = branch_hash(branch_hash(ip) ^ (history << 1 | 1) * 0xC2B2AE3D27D4EB4F);
     Entry& entry = table.entries[hash >> index_shift_];
     lookup.entries[t] = &entry;
     lookup.tags[t] = static_cast<u16>(1 + (hash >> 32 & 0x7FF));  // never 0, which marks an empty entry

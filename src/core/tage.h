@@ -43,12 +43,13 @@ class Tage {
   struct Table {
     std::vector<Entry> entries;
     unsigned history_length = 0;
-    u64 oldest_factor = 0;  // what the outcome that leaves the history has come to in `seen`
-    u64 seen = 0;           // the history: as it is, or of a long one a polynomial over it
+    u64 mask = 0;           // which of `recent_` it sees, 0 for a history that is longer
+    u64 folded = 0;         // a longer history: a polynomial over it
+    u64 oldest_factor = 0;  // what the outcome that leaves it has come to in `folded`
   };
   struct Lookup {
-    std::array<Entry*, most_tables> entries{};
-    std::array<u16, most_tables> tags{};
+    std::array<Entry*, most_tables> entries;  // of as many tables as there are
+    std::array<u16, most_tables> tags;
     int provider = -1, alternate = -1;  // table, -1 the base
   };
 
@@ -59,13 +60,16 @@ class Tage {
   void allocate(const Lookup& lookup, bool taken);
   void age();
   void remember(bool taken);
+  void fold(bool taken);
   static Table make_table(const Shape& shape, unsigned number);
 
   Bimodal base_;
-  std::vector<Table> tagged_;
+  std::vector<Table> tagged_;  // longer and longer histories
+  unsigned first_folded_ = 0;
   unsigned index_shift_;
   LoopPredictor loops_;
-  std::array<u64, most_history / 64> outcomes_{};  // a ring of bits
+  u64 recent_ = 0;                                 // the last outcomes, the newest in bit 0
+  std::array<u64, most_history / 64> outcomes_{};  // a ring of bits, for histories that are folded
   u64 trained_ = 0;
   int trust_new_ = 0;  // -8..7: whether entries just allocated do better than what they replace
 };
