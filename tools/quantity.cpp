@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "command_error.h"
+#include "pmusim/cpu/setup.h"
 
 namespace pmusim::tools {
 
@@ -96,9 +97,8 @@ std::vector<u32> number_list(std::string_view option, std::string_view text) {
 }
 
 void check_cpu_list(std::string_view text) {
-  for (const std::string_view same : {"", "0", "0-0", "0,0"})
-    if (text == same) return;
-  throw CommandError(fmt::format("-C {}: the emulated machine has one CPU, number 0", text));
+  if (!text.empty() && !parse_cpu_list(text, u32{1}).ok())
+    throw CommandError(fmt::format("-C {}: there is one CPU, number 0; --machine gives several", text));
 }
 
 std::size_t ring_pages(std::string_view text) {

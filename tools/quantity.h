@@ -33,7 +33,7 @@ u64 size_in_bytes(std::string_view option, std::string_view text);
 /// A list of numbers as -p takes it: "12,15".
 std::vector<u32> number_list(std::string_view option, std::string_view text);
 
-/// Ends the command unless the list of CPUs is CPU 0, the only one.
+/// Ends the command unless the list of CPUs (empty: none is given) is of a machine that has one.
 void check_cpu_list(std::string_view text);
 
 /// Data pages of a ring buffer from what -m takes: a power of two, or a size with B, K, M or G, rounded up to
