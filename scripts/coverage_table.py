@@ -23,9 +23,8 @@ def module_of(name):
     """`driver` of src/driver/intel/lbr/lbr.cpp and of include/pmusim/driver/drivers.h, None of what is elsewhere."""
     path = pathlib.Path(name)
     parts = path.relative_to(TOP).parts if path.is_relative_to(TOP) else ()
-    if len(parts) < 3 or parts[0] not in ("src", "include"):
-        return None
-    return parts[2 if parts[0] == "include" else 1]
+    first = {"src": 1, "include": 2}.get(parts[0], len(parts)) if parts else 0
+    return parts[first] if len(parts) > first + 1 else None
 
 
 def line_counts(instances):

@@ -137,6 +137,23 @@ TEST_F(CoreSampling, OutputGoesOnlyWhereTheRulesAllow) {  // Linux: perf_event_s
   EXPECT_TRUE(core.set_output(other, nullptr));
 }
 
+// Linux: perf_mmap_close
+TEST_F(CoreSampling, ABufferThatIsUnmappedEndsForAllThatWriteToIt) {
+  Event& event = open(sampling(10));
+  Event& other = open(sampling(10));
+  const RingBuffer* const buffer = &map(event);
+  ASSERT_TRUE(core.set_output(other, &event));
+  ASSERT_EQ(other.ring.get(), buffer);
+  core.munmap(other);  // which has not mapped it
+  EXPECT_EQ(other.ring.get(), buffer);
+  core.munmap(event);
+  EXPECT_EQ(event.ring, nullptr);
+  EXPECT_EQ(other.ring, nullptr);
+  count(20);
+  EXPECT_EQ(value(event), 20u);
+  EXPECT_TRUE(core.mmap(other, 4));
+}
+
 TEST_F(CoreSampling, PausedOutputIsLostAndSaidSoAfterwards) {
   Event& event = open(sampling(10));
   EXPECT_EQ(core.pause_output(event, true).error().error_number, EINVAL);
