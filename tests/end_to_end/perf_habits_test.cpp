@@ -405,7 +405,7 @@ TEST_F(PerfHabits, SentencesNameTheCulprit) {
       {{"-c", T}, "--count has taken '" + T + "'"},
       {{"--branch-filter", T}, "--branch-filter has taken '" + T + "'"},
       {{T, "extra"}, "'extra' is one argument too many"},
-      {{"-C", "1", T}, "-C 1: the emulated machine has one CPU"},
+      {{"-C", "1", T}, "-C 1: there is one CPU, number 0"},
       {{"-D", "-1", T}, "-D -1"},
       {{"-p", "me", T}, "-p me: 'me' is no number"},
       {{"--compression-level=23", T}, "23"},

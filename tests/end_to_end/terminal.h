@@ -31,12 +31,25 @@ class Terminal {
   }
   std::string screen() const { return tmux({"capture-pane", "-p"}); }
   /// The screen once the text is on it, or as it is after some seconds.
-  std::string screen_with(const std::string& text) const {
+  std::string screen_with(const std::string& text,
+                          std::chrono::seconds patience = std::chrono::seconds(10)) const {
+    constexpr std::chrono::milliseconds pause(100);
     std::string shown;
-    for (unsigned tries = 0; tries < 100; ++tries) {
+    for (auto tries = patience / pause; tries > 0; --tries) {
       shown = screen();
       if (shown.find(text) != shown.npos) return shown;
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      std::this_thread::sleep_for(pause);
+    }
+    return shown;
+  }
+  /// The screen once the text is on it, or as it is after some seconds. The key is pressed again each second:
+  /// programs throw keys away that come with a signal.
+  std::string screen_after(const std::string& key, const std::string& text) const {
+    std::string shown;
+    for (unsigned presses = 0; presses < 10; ++presses) {
+      keys({key});
+      shown = screen_with(text, std::chrono::seconds(1));
+      if (shown.find(text) != shown.npos) return shown;
     }
     return shown;
   }
