@@ -40,6 +40,11 @@ bool ControlRegisters::takes_apic_base(u64 value) const {
   return to == 0 || from != 0;
 }
 
+void ControlRegisters::reset_entries() {
+  lvtpc_ = msr::lvtpc::MASKED;
+  extended_lvt_.fill(msr::lvtpc::MASKED);
+}
+
 u32 ControlRegisters::xapic_register_at(u64 offset) const {
   if (offset == msr::xapic::LVTPC) return msr::X2APIC_LVTPC;
   if (offset == msr::xapic::EOI) return msr::X2APIC_EOI;
@@ -74,7 +79,7 @@ Rows<ControlRegisters> ControlRegisters::apic_registers() {
            [](C& c, At, u64 value) {
              if (!c.takes_apic_base(value)) return Fault::gp;
              c.apic_base_ = value;
-             if (c.apic_mode() == 0) c.lvtpc_ = msr::lvtpc::MASKED;
+             if (c.apic_mode() == 0) c.reset_entries();
              return Fault::none;
            },
        .takes = "bits 11 and 10 go from 0 to 2 (xAPIC) to 3 (x2APIC), and back to 0 alone"},

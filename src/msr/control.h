@@ -66,6 +66,7 @@ class ControlRegisters {
   static u64 kept_of_lvt(u64 value) {
     return value & (msr::lvtpc::VECTOR | msr::lvtpc::DELIVERY_MODE | msr::lvtpc::MASKED);
   }
+  void reset_entries();
   u32 xapic_register_at(u64 offset) const;
   u64 apic_mode() const { return apic_base_ & (msr::apic_base::ENABLE | msr::apic_base::X2APIC); }
   static Rows<ControlRegisters> clock_registers();

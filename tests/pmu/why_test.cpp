@@ -2,6 +2,10 @@
 // Why accesses to registers fault: the numbers are of SDM vol. 4, by model.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <boost/endian/arithmetic.hpp>
+#include <span>
+
 #include "pmusim/arch/msr.h"
 #include "pmusim/pmu/observer.h"
 #include "pmusim/pmu/pmu.h"
@@ -142,6 +146,34 @@ TEST(LocalApic, ComesUpInX2apicModeAndLeavesItByBeingDisabled) {  // SDM vol. 3,
 
   EXPECT_EQ(pmu.wrmsr(msr::APIC_BASE, x2apic), Fault::none);
   EXPECT_EQ(pmu.rdmsr(msr::X2APIC_LVTPC).value(), 0x10000u);
+}
+
+/// Extended entries, AMD64 APM vol. 2, "Extended Local Vector Table": at 500h, 510h, ... of the page, masked
+/// after reset and once the APIC is disabled.
+TEST(LocalApic, HasAmdsExtendedEntriesInMemory) {
+  constexpr u64 page = 0xFEE00000, disabled = page, xapic = page | bit(11);
+  Pmu pmu = pmu_of("rome");
+  const auto entry = [&](u64 n) {
+    boost::endian::little_uint32_t word = 0;
+    EXPECT_EQ(pmu.read_memory(page + 0x500 + 0x10 * n, std::as_writable_bytes(std::span(&word, 1))),
+              Fault::none);
+    return u32(word);
+  };
+  const auto write = [&](u64 offset, u32 value) {
+    const boost::endian::little_uint32_t word = value;
+    return pmu.write_memory(page + offset, std::as_bytes(std::span(&word, 1)));
+  };
+  EXPECT_EQ(pmu.wrmsr(msr::APIC_BASE, disabled), Fault::none);  // it comes up in x2APIC mode
+  EXPECT_EQ(pmu.wrmsr(msr::APIC_BASE, xapic), Fault::none);
+  for (u64 n = 0; n < 4; ++n) EXPECT_EQ(entry(n), msr::lvtpc::MASKED) << n;
+  EXPECT_EQ(write(0x510, msr::lvtpc::NMI | 0x1000), Fault::none);
+  EXPECT_EQ(entry(1), msr::lvtpc::NMI);  // delivery status is not software's
+  EXPECT_EQ(entry(0), msr::lvtpc::MASKED);
+  EXPECT_EQ(write(0x540, 0), Fault::pf);  // there are four
+
+  EXPECT_EQ(pmu.wrmsr(msr::APIC_BASE, disabled), Fault::none);
+  EXPECT_EQ(pmu.wrmsr(msr::APIC_BASE, xapic), Fault::none);
+  EXPECT_EQ(entry(1), msr::lvtpc::MASKED);
 }
 
 TEST(LocalApic, TakesTheEndOfAnInterruptAs0Alone) {
