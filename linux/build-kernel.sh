@@ -18,7 +18,7 @@ log=$out/build.log
 jobs=${JOBS:-$(nproc)}
 
 run() {  # shows what failed, and nothing else
-  "$@" >>"$log" 2>&1 || { grep -E 'rror|\*\*\*' "$log" | head -5 >&2; echo "build-kernel: failed; $log says all" >&2; exit 1; }
+  "$@" >>"$log" 2>&1 || { grep -E 'rror|\*\*\*' "$log" | sed -n 1,5p >&2; echo "build-kernel: failed; $log says all" >&2; exit 1; }
 }
 : >"$log"
 

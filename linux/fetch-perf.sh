@@ -31,7 +31,7 @@ if [ ! -x "$run" ]; then
     esac
   done
   program=$(find "$folder/unpacked/usr" -type f -name 'perf*' -perm -u+x -path '*bin*' | sort -V | tail -1)
-  loader=$(find "$folder/unpacked" -name 'ld-linux-x86-64.so.2' | head -1)
+  loader=$(find "$folder/unpacked" -name 'ld-linux-x86-64.so.2' | sed -n 1p)
   [ -n "$program" ] && [ -n "$loader" ] || none "the package has no perf, or no loader"
   cat >"$run" <<EOF
 #!/bin/sh

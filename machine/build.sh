@@ -33,7 +33,7 @@ jobs=${JOBS:-$(nproc)}
 : >"$log"
 
 run() {  # shows what failed, and nothing else
-  "$@" >>"$log" 2>&1 || { grep -E 'rror|FAILED' "$log" | head -5 >&2; echo "build: failed; $log says all" >&2; exit 1; }
+  "$@" >>"$log" 2>&1 || { grep -E 'rror|FAILED' "$log" | sed -n 1,5p >&2; echo "build: failed; $log says all" >&2; exit 1; }
 }
 
 # ---- the emulator, as it is ----

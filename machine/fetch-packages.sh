@@ -54,7 +54,7 @@ case $what in
     # Names the package, or is one that depends on it; newer releases keep the image in linux-binary-*.
     image=$(apt-cache "${apt[@]}" pkgnames linux-image- | grep -E '^linux-image-[0-9].*-cloud-amd64$' | sort -V | tail -1)
     [ -n "$image" ] || none "$suite has no linux-image-*-cloud-amd64 at $mirror"
-    package=$(apt-cache "${apt[@]}" pkgnames "linux-binary-${image#linux-image-}" | head -1)
+    package=$(apt-cache "${apt[@]}" pkgnames "linux-binary-${image#linux-image-}" | sed -n 1p)
     package=${package:-$image}
     version=$(apt-cache "${apt[@]}" policy "$package" | sed -n 's/^  Candidate: //p')
     if [ "$(cat "$folder/version" 2>/dev/null)" != "$package $version" ] || [ ! -e "$result" ]; then

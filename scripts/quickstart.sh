@@ -30,4 +30,4 @@ run perf report -i "$out/perf.data" --stdio --no-branch-stack --percent-limit 1 
 echo
 echo "The profile is $out/perf.data. Try:"
 echo "  perf annotate -i $out/perf.data --stdio branches"
-echo "  perf script   -i $out/perf.data -F ip,sym,brstack | head"
+echo "  perf script   -i $out/perf.data -F ip,sym,brstack | less"

@@ -10,7 +10,7 @@ use_suites() {
   local folder=$1 types=$2
   shift 2
   # The mirror that the machine takes its own packages from.
-  mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p;s/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | head -1 || true)
+  mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p;s/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | sed -n 1p || true)
   mirror=${mirror:-http://deb.debian.org/debian}
   mkdir -p "$folder/apt/sources" "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
   cat >"$folder/apt/sources/suites.sources" <<EOF

@@ -11,7 +11,7 @@ result=$(realpath -m "$4")
 here=$(cd "$(dirname "$0")/.." && pwd)
 object=${file%.c}.o
 command=$(sed -n 's/^\(savedcmd\|cmd\)_[^ ]* := \(.*gcc .*\) -c -o .*/\2/p' "$folder/kbuild/$(dirname "$file")/.$(basename "$object").cmd" | sed 's/-Wp,-MMD,[^ ]*//')
-source=$(grep -o '[^ ]*/'"$file" "$folder/kbuild/$(dirname "$file")/.$(basename "$object").cmd" | head -1)
+source=$(grep -o '[^ ]*/'"$file" "$folder/kbuild/$(dirname "$file")/.$(basename "$object").cmd" | sed -n 1p)
 planted=$result.planted
 # Beside the others, of which it includes some by their place.
 sed -f "$script" "$source" >"$planted.c"
