@@ -96,9 +96,9 @@ void pmu_retire(unsigned cpu, const MachineInstruction* instruction, uint64_t ip
 void pmu_enter_handler(unsigned cpu, unsigned vector, uint64_t ip, uint64_t next_ip, unsigned cpl,
                        unsigned cpl_after);
 
-/* What a recording knows of the guest's tasks: records of perf that say which there are, and a ring at a
- * linear address to which the kernel writes more of them. */
-void pmu_take_tasks(unsigned cpu, const uint8_t* records, uint32_t bytes);
+/* What a recording knows of the guest's tasks: a record of perf for each that there is, and a ring at a
+ * linear address to which the kernel writes what becomes of them. */
+void pmu_take_task(unsigned cpu, const uint8_t* record, uint32_t bytes);
 void pmu_follow_ring(unsigned cpu, uint64_t linear, uint32_t bytes);
 
 /* ---- what the CPUs do for the PMUs ---- */

@@ -225,6 +225,10 @@ WRAPPED(void, helper_outl, CPUX86State* env, uint32_t port, uint32_t value) {
     __real_helper_outl(env, port, value);
     return;
   }
+  if (value > CHANNEL_OUT_BYTES) {
+    error_report("the guest hands out %u bytes at once; expected %u at most", value, CHANNEL_OUT_BYTES);
+    exit(2);
+  }
   g_autofree char* bytes = g_malloc(value);
   if (cpu_memory_rw_debug(env_cpu(env), env->regs[R_ESI], bytes, value, false) != 0 ||
       (port == CHANNEL_PORT && qemu_write_full(CHANNEL_DESCRIPTOR, bytes, value) != value)) {
@@ -233,5 +237,5 @@ WRAPPED(void, helper_outl, CPUX86State* env, uint32_t port, uint32_t value) {
   }
   if (port != TASKS_PORT) return;
   glue_need_pmu(cpu);
-  pmu_take_tasks(cpu, (const uint8_t*)bytes, value);
+  pmu_take_task(cpu, (const uint8_t*)bytes, value);
 }

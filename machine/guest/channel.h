@@ -7,10 +7,11 @@
  * frames: its kind, the number of bytes behind it in four bytes (little endian), and these. */
 enum {
   CHANNEL_PORT = 0x504,
-  /* For a recording, in the same way: records of perf (<linux/perf_event.h>) that say which tasks there are,
-   * and the mapping of a ring to which the kernel writes such records from now on. */
+  /* For a recording, in the same way: a record COMM of perf (<linux/perf_event.h>) for each task that there
+   * is, and the mapping of a ring to which the kernel writes what becomes of them. */
   TASKS_PORT = 0x508,
   RING_PORT = 0x50C,
+  CHANNEL_OUT_BYTES = 1 << 16, /* in one OUT, at most */
   CHANNEL_HEADER_BYTES = 5,
   CHANNEL_DESCRIPTOR = 3, /* of the emulator, which writes them there */
   REMARKS_DESCRIPTOR = 4  /* of the emulator, for what it has to say itself: a sentence in each line */

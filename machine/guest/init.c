@@ -24,7 +24,7 @@
 
 #include "channel.h"
 
-static char block[1 << 16];
+static char block[CHANNEL_OUT_BYTES];
 
 static void out_to(uint16_t port, const void* bytes, uint32_t length) {
   if (length != 0) __asm__ volatile("outl %0, %w1" : : "a"(length), "d"(port), "S"(bytes) : "memory");

@@ -12,9 +12,15 @@ namespace {
 constexpr u64 kernel_text = 0xFFFF'FFFF'8100'0000;  // without KASLR
 constexpr u64 kernel_bytes = 0x3F00'0000;           // up to where modules may be
 
+void say(const std::string& sentence) { std::fprintf(stderr, "pmusim-machine: %s\n", sentence.c_str()); }
+
 [[noreturn]] void end(const std::string& sentence) {
-  std::fprintf(stderr, "pmusim-machine: %s\n", sentence.c_str());
+  say(sentence);
   std::exit(2);
+}
+
+void check(const Result<Done, Error>& done) {
+  if (!done.ok()) end(done.error().message);
 }
 
 std::string key_of(u64 start, Cpl ring, const std::string& code) {
@@ -50,20 +56,21 @@ Recording::Recording(trace::Writer writer, bool has_registers)
 }
 
 Recording::~Recording() {
-  write_line();
+  const auto last = write_line();
+  if (!last.ok()) say(last.error().message);
   if (writer_.instruction_count() == 0) return;
-  if (const auto written = writer_.finish(); !written.ok())
-    std::fprintf(stderr, "pmusim-machine: %s\n", written.error().message.c_str());
-  if (tasks_.lost() != 0)
-    std::fprintf(
-        stderr,
-        "pmusim-machine: the guest's kernel lost %llu records of its tasks: from there on the trace may "
-        "take one for another\n",
-        static_cast<unsigned long long>(tasks_.lost()));
+  if (const auto written = writer_.finish(); !written.ok()) say(written.error().message);
+  say_what_is_missing();
 }
 
-void Recording::check(const Result<Done, Error>& written) {
-  if (!written.ok()) end(written.error().message);
+void Recording::say_what_is_missing() const {
+  if (tasks_.lost() != 0)
+    say("the guest's kernel lost " + std::to_string(tasks_.lost()) +
+        " records of its tasks: from there on the trace may take one for another");
+  if (tasks_.left_out() != 0)
+    say("left out " + std::to_string(tasks_.left_out()) +
+        " of the guest's records of its tasks: Linux gives tasks the numbers 1 to " +
+        std::to_string(Tasks::limit - 1) + ", and they name others");
 }
 
 void Recording::before(u64 ip, std::span<const u64> operands) {
@@ -80,7 +87,7 @@ void Recording::retire(const Retired& retired) {
   const bool goes_on = !line_.lengths.empty() && line_.next_ip == retired.ip && line_.ring == retired.cpl &&
                        line_.lengths.size() < trace::max_block_instructions;
   if (!goes_on) {
-    write_line();
+    check(write_line());
     line_.start = retired.ip;
     line_.ring = retired.cpl;
   }
@@ -91,43 +98,59 @@ void Recording::retire(const Retired& retired) {
   if (has_registers_) line_.registers.push_back(*retired.registers);
   if (retired.instruction.rep) line_.rep_counts.push_back(passes_ == 0 ? 0 : passes_ - 1);
   passes_ = 0;
-  if (retired.instruction.branch != BranchKind::none) write_line();
+  if (retired.instruction.branch != BranchKind::none) check(write_line());
 }
 
 void Recording::enter_handler(const trace::Interrupt& interrupt) {
-  write_line();
+  check(write_line());
   passes_ = 0;
   check(writer_.side_band(interrupt));
 }
 
-void Recording::interrupt_line() { write_line(); }
+void Recording::interrupt_line() { check(write_line()); }
 
-void Recording::write_line() {
-  if (!line_.lengths.empty()) write_block();
-  read_ring();
+Result<Done, Error> Recording::write_line() {
+  if (!line_.lengths.empty())
+    if (auto written = write_block(); !written.ok()) return written;
+  return read_ring();
 }
 
 /// Code of 32 bits is taken for what its bytes are in 64: it may have other accesses then.
-void Recording::write_block() {
-  const trace::Block*& block = blocks_[key_of(line_.start, line_.ring, line_.code)];
+Result<Done, Error> Recording::write_block() {
+  Line line = std::exchange(line_, {});
+  const trace::Block*& block = blocks_[key_of(line.start, line.ring, line.code)];
   if (block == nullptr)
-    block = &writer_.add_block(line_.start, std::as_bytes(std::span(line_.code)), line_.lengths, line_.ring);
-  line_.addresses.resize(block->operands);
-  line_.rep_counts.resize(block->reps);
-  check(writer_.run({.block = block,
-                     .next_ip = line_.next_ip,
-                     .addresses = line_.addresses,
-                     .rep_counts = line_.rep_counts,
-                     .registers = line_.registers}));
-  line_ = {};
+    block = &writer_.add_block(line.start, std::as_bytes(std::span(line.code)), line.lengths, line.ring);
+  line.addresses.resize(block->operands);
+  line.rep_counts.resize(block->reps);
+  return writer_.run({.block = block,
+                      .next_ip = line.next_ip,
+                      .addresses = line.addresses,
+                      .rep_counts = line.rep_counts,
+                      .registers = line.registers});
 }
 
 /// What the kernel has told of its tasks by the end of what was written last.
-void Recording::read_ring() {
-  for (auto record = ring_.next(); !record.empty(); record = ring_.next())
-    for (const trace::SideBandRecord& change : tasks_.changes(record)) check(writer_.side_band(change));
+Result<Done, Error> Recording::read_ring() {
+  const auto refused = [&](const Error& error) {
+    const std::string place = std::to_string(ring_.place());
+    ring_ = Ring();
+    return Failure(Error("the guest's records of its tasks, at byte " + place + ": " + error.message));
+  };
+  while (true) {
+    const auto record = ring_.next();
+    if (!record.ok()) return refused(record.error());
+    if (record->empty()) return Done{};
+    const auto changes = tasks_.changes(*record);
+    if (!changes.ok()) return refused(changes.error());
+    for (const trace::SideBandRecord& change : *changes)
+      if (auto written = writer_.side_band(change); !written.ok()) return written;
+  }
 }
 
-void Recording::take_tasks(std::span<const std::byte> records) { tasks_.know(records); }
+void Recording::take_task(std::span<const std::byte> record) {
+  if (const auto known = tasks_.know(record); !known.ok())
+    end("what the guest's first process tells of its tasks: " + known.error().message);
+}
 
 }  // namespace pmusim::machine

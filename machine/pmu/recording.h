@@ -35,8 +35,8 @@ class Recording {
   Recording& operator=(const Recording&) = delete;
 
   bool has_registers() const { return has_registers_; }
-  /// Which tasks there are: COMM records of perf.
-  void take_tasks(std::span<const std::byte> records);
+  /// Which task there is: a COMM record of perf. Ends the program where it is none.
+  void take_task(std::span<const std::byte> record);
   /// The kernel writes there what becomes of them.
   void follow(Ring ring) { ring_ = std::move(ring); }
 
@@ -57,10 +57,10 @@ class Recording {
     std::vector<u32> rep_counts;
     std::vector<Registers> registers;
   };
-  void write_line();
-  void write_block();
-  void read_ring();
-  void check(const Result<Done, Error>& written);
+  Result<Done, Error> write_line();
+  Result<Done, Error> write_block();
+  Result<Done, Error> read_ring();
+  void say_what_is_missing() const;
 
   trace::Writer writer_;
   std::unordered_map<std::string, const trace::Block*> blocks_;  // by ring, address and code

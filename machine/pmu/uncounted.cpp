@@ -52,8 +52,6 @@ std::string_view what_is_missing(const CountedEvent& counted) {
   return only_predictions ? "predicts every branch" : "has neither caches nor a pipeline";
 }
 
-}  // namespace
-
 std::optional<std::string> why_not_counted(const CpuModel& model, const CountedEvent& counted) {
   const std::string what = programmed(model, counted);
   if (!counted.event)
@@ -70,6 +68,20 @@ std::optional<std::string> why_not_counted(const CpuModel& model, const CountedE
                       rule.quantity != Quantity::slots && (counted.event_select & msr::evtsel::INV) == 0;
   return fmt::format("the guest counted {} ({}): this machine {}; {}", name, what, what_is_missing(counted),
                      stands ? "it read 0" : "what it read is no count of it");
+}
+
+}  // namespace
+
+std::optional<std::string> Uncounted::remark(const CpuModel& model, const CountedEvent& counted) {
+  using namespace msr;
+  constexpr u64 when = evtsel::EN | evtsel::USR | evtsel::OS | evtsel::INT;
+  const u64 fixed = counted.counter < 32 ? 0 : counted.counter;
+  if (seen_.size() > most || !seen_.insert({counted.event_select & ~when, counted.extra, fixed}).second)
+    return std::nullopt;
+  if (seen_.size() > most)
+    return fmt::format("the guest counted more than {} different events; of further ones nothing is said",
+                       most);
+  return why_not_counted(model, counted);
 }
 
 }  // namespace pmusim::machine

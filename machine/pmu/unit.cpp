@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -139,7 +138,7 @@ class Unit final : public PmiHandler {
   GuestMemory memory_;
   std::unique_ptr<Recording> recording_;                // null: nobody wants one
   bool writes_pebs_ = false, writes_branches_ = false;  // to the DS area
-  std::set<std::array<u64, 3>> remarked_;               // events that were looked at
+  Uncounted uncounted_;
   bool records_branches_ = false;
   u32 most_ = 1;           // that an instruction adds to a counter
   Retirement retirement_;  // of the last instruction
@@ -172,17 +171,13 @@ void Unit::note_writers() {
        (read(msr::amd::DEBUG_EXTN_CTL) & (msr::amd::debug_extn::LBRSE | msr::amd::brs::ENABLE)) != 0);
 }
 
-/// How much an instruction can add; and nothing reads 0 in silence: events that start to count and that this
-/// machine does not know are named.
+/// How much an instruction can add, and what is to be said of events that start to count.
 void Unit::note_events() {
   most_ = 1;
   if (pmu_.running_counters() == 0) return;
   for (const CountedEvent& counted : pmu_.counted_events()) {
     if (counted.event && adds_quantities(counted.event->rule.quantity)) most_ = most_uops;
-    const u64 fixed = counted.counter < 32 ? 0 : counted.counter;
-    constexpr u64 enables = msr::evtsel::EN | msr::evtsel::USR | msr::evtsel::OS | msr::evtsel::INT;
-    if (!remarked_.insert({counted.event_select & ~enables, counted.extra, fixed}).second) continue;
-    std::optional<std::string> sentence = why_not_counted(pmu_.model(), counted);
+    std::optional<std::string> sentence = uncounted_.remark(pmu_.model(), counted);
     if (!sentence) continue;
     *sentence += '\n';
     // A machine that was started by hand has nobody there.
@@ -528,9 +523,9 @@ void pmu_enter_handler(unsigned cpu, unsigned vector, uint64_t ip, uint64_t next
   units[cpu]->enter_handler(vector, ip, next_ip, cpl_of(cpl), cpl_of(cpl_after));
 }
 
-void pmu_take_tasks(unsigned cpu, const uint8_t* records, uint32_t bytes) {
+void pmu_take_task(unsigned cpu, const uint8_t* record, uint32_t bytes) {
   if (Recording* const recording = units[cpu]->recording())
-    recording->take_tasks(std::as_bytes(std::span(records, bytes)));
+    recording->take_task(std::as_bytes(std::span(record, bytes)));
 }
 void pmu_follow_ring(unsigned cpu, uint64_t linear, uint32_t bytes) {
   Recording* const recording = units[cpu]->recording();
