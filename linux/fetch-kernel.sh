@@ -16,14 +16,14 @@ command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || none "this ma
 . "$(dirname "$0")/../scripts/suite.sh"
 use_suites "$folder" deb "$suite"
 
-apt-get "${apt[@]}" -qq update >"$folder/apt/log" 2>&1 || none "no list of $suite: $(tail -1 "$folder/apt/log")"
-package=$(apt-cache "${apt[@]}" pkgnames linux-source- | grep -E '^linux-source-[0-9]+\.[0-9]+$' | sort -V | tail -1)
+apt-get "${apt[@]}" -qq update >"$folder/apt/log" 2>&1 || none "no list of $suite: $(first_error "$folder/apt/log")"
+package=$(apt-cache "${apt[@]}" pkgnames linux-source- | sed -nE '/^linux-source-[0-9]+\.[0-9]+$/p' | sort -V | tail -1)
 [ -n "$package" ] || none "$suite has no kernel's source"
 version=$(apt-cache "${apt[@]}" policy "$package" | sed -n 's/^  Candidate: //p')
 tarball=$folder/$package.tar.xz
 if [ "$(cat "$folder/version" 2>/dev/null)" != "$package $version" ] || [ ! -e "$tarball" ]; then
   rm -rf "$folder"/linux-source-*.tar.xz "$folder/unpacked"
-  (cd "$folder" && apt-get "${apt[@]}" -qq download "$package" >>"$folder/apt/log" 2>&1) || none "$package could not be fetched: $(tail -1 "$folder/apt/log")"
+  (cd "$folder" && apt-get "${apt[@]}" -qq download "$package" >>"$folder/apt/log" 2>&1) || none "$package could not be fetched: $(first_error "$folder/apt/log")"
   dpkg-deb -x "$folder/$package"_*.deb "$folder/unpacked"
   mv "$folder/unpacked/usr/src/$package.tar.xz" "$tarball"
   rm -rf "$folder/unpacked" "$folder/$package"_*.deb

@@ -22,9 +22,9 @@ apt+=(-o "Dir::State::status=$folder/apt/status" -o APT::Install-Recommends=fals
 
 run=$folder/perf
 if [ ! -x "$run" ]; then
-  apt-get "${apt[@]}" -qq update >"$folder/apt/log" 2>&1 || none "no list of $release: $(tail -1 "$folder/apt/log")"
+  apt-get "${apt[@]}" -qq update >"$folder/apt/log" 2>&1 || none "no list of $release: $(first_error "$folder/apt/log")"
   apt-get "${apt[@]}" -qq -y --download-only -t "$release-backports" install linux-perf >>"$folder/apt/log" 2>&1 ||
-    none "linux-perf could not be fetched: $(tail -1 "$folder/apt/log")"
+    none "linux-perf could not be fetched: $(first_error "$folder/apt/log")"
   for package in "$folder"/apt/cache/archives/*.deb; do
     case "$(basename "$package")" in
       lib* | linux-perf* | zlib* | binutils* | gcc-*-base*) dpkg-deb -x "$package" "$folder/unpacked" ;;

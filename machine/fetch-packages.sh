@@ -12,11 +12,16 @@ set -euo pipefail
 
 [ $# -ge 2 ] && [ $# -le 3 ] || { sed -n '3,11s/^# \?//p' "$0" >&2; exit 2; }
 what=$1
+none() { echo "fetch-packages: $1" >&2; exit 2; }
+case $what in
+  emulator) instead="'machine/pmusim-machine build --tree TREE' takes a source that is here" ;;
+  kernel) instead="'machine/pmusim-machine run --kernel FILE' takes a kernel that is here" ;;
+  *) none "$what: expected emulator or kernel" ;;
+esac
+command -v apt-get >/dev/null && command -v dpkg-source >/dev/null ||
+  none "this machine has no apt-get and dpkg-source to fetch packages of Debian with; $instead"
 mkdir -p "$2"
 folder=$(realpath "$2")
-none() { echo "fetch-packages: $1" >&2; exit 2; }
-command -v apt-get >/dev/null && command -v dpkg-source >/dev/null ||
-  none "this machine has no apt-get and dpkg-source to fetch packages of Debian with ('machine/pmusim-machine build --tree TREE' takes a source)"
 suite=${3:-$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)}
 suite=${suite:-bookworm}
 
@@ -24,42 +29,43 @@ suite=${suite:-bookworm}
 use_suites "$folder" "deb deb-src" "$suite"
 apt+=(-o Acquire::Languages=none)
 log=$folder/apt/log
+ask() { apt-cache "${apt[@]}" "$@" 2>/dev/null || true; }  # what is not there has no lines
 
-# lists: those of the suite, if they are to be had; fetched RESULT: ends with what was fetched before.
-fetched() {
-  [ -e "$1" ] || return 0
-  echo "fetch-packages: no lists of $suite ($(tail -1 "$log")), so $(basename "$1") of before" >&2
+# lists RESULT: those of the suite; without them it ends with what was fetched before.
+lists() {
+  apt-get "${apt[@]}" -qq update >"$log" 2>&1 && return
+  [ -e "$1" ] || none "no lists of $suite: $(first_error "$log"); $instead"
+  echo "fetch-packages: no lists of $suite ($(first_error "$log")), so $(basename "$1") of before" >&2
   echo "$1"
   exit 0
 }
-lists() { apt-get "${apt[@]}" -qq update >"$log" 2>&1; }
 
 case $what in
   emulator)
     result=$folder/qemu
-    lists || { fetched "$result"; none "no lists of $suite: $(tail -1 "$log")"; }
-    version=$(apt-cache "${apt[@]}" showsrc --only-source qemu 2>/dev/null | sed -n 's/^Version: //p' | sort -V | tail -1)
-    [ -n "$version" ] || none "$suite has no source package qemu at $mirror: does that mirror have sources?"
+    lists "$result"
+    version=$(ask showsrc --only-source qemu | sed -n 's/^Version: //p' | sort -V | tail -1)
+    [ -n "$version" ] || none "$suite has no source package qemu at $mirror, which may have no sources; $instead"
     if [ "$(cat "$folder/version" 2>/dev/null)" != "$version" ] || [ ! -e "$result/meson.build" ]; then
       rm -rf "$folder"/qemu*
       (cd "$folder" && apt-get "${apt[@]}" -qq --download-only --only-source source "qemu=$version" >>"$log" 2>&1) ||
-        none "the source of qemu $version could not be fetched: $(tail -1 "$log")"
+        none "the source of qemu $version could not be fetched: $(first_error "$log"); $instead"
       dpkg-source --no-check -x "$folder"/qemu_*.dsc "$result" >>"$log" 2>&1 || none "the source of qemu $version could not be unpacked: $(tail -1 "$log")"
       rm -f "$folder"/qemu_*
       echo "$version" >"$folder/version"
     fi ;;
   kernel)
     result=$folder/bzImage
-    lists || { fetched "$result"; none "no lists of $suite: $(tail -1 "$log")"; }
+    lists "$result"
     # Names the package, or is one that depends on it; newer releases keep the image in linux-binary-*.
-    image=$(apt-cache "${apt[@]}" pkgnames linux-image- | grep -E '^linux-image-[0-9].*-cloud-amd64$' | sort -V | tail -1)
-    [ -n "$image" ] || none "$suite has no linux-image-*-cloud-amd64 at $mirror"
-    package=$(apt-cache "${apt[@]}" pkgnames "linux-binary-${image#linux-image-}" | sed -n 1p)
+    image=$(ask pkgnames linux-image- | sed -nE '/^linux-image-[0-9].*-cloud-amd64$/p' | sort -V | tail -1)
+    [ -n "$image" ] || none "$suite has no linux-image-*-cloud-amd64 at $mirror; $instead"
+    package=$(ask pkgnames "linux-binary-${image#linux-image-}" | sed -n 1p)
     package=${package:-$image}
-    version=$(apt-cache "${apt[@]}" policy "$package" | sed -n 's/^  Candidate: //p')
+    version=$(ask policy "$package" | sed -n 's/^  Candidate: //p')
     if [ "$(cat "$folder/version" 2>/dev/null)" != "$package $version" ] || [ ! -e "$result" ]; then
       rm -rf "$folder"/linux-*.deb "$folder/unpacked"
-      (cd "$folder" && apt-get "${apt[@]}" -qq download "$package" >>"$log" 2>&1) || none "$package could not be fetched: $(tail -1 "$log")"
+      (cd "$folder" && apt-get "${apt[@]}" -qq download "$package" >>"$log" 2>&1) || none "$package could not be fetched: $(first_error "$log"); $instead"
       # In /boot, or, of newer releases, beside the modules.
       dpkg-deb --fsys-tarfile "$folder"/linux-*.deb | tar -xO --wildcards './boot/vmlinuz-*' './usr/lib/modules/*/vmlinuz' >"$result.new" 2>>"$log" || true
       [ -s "$result.new" ] || none "$package $version has no vmlinuz"
@@ -67,6 +73,5 @@ case $what in
       rm -f "$folder"/linux-*.deb
       echo "$package $version" >"$folder/version"
     fi ;;
-  *) none "$what: expected emulator or kernel" ;;
 esac
 echo "$result"

@@ -64,5 +64,6 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "packages: installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
-"${as_root[@]}" apt-get update -qq
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+"${as_root[@]}" apt-get update -qq &&
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
+  { echo "packages: cannot be installed, by what apt-get says above: ${missing[*]}" >&2; exit 2; }

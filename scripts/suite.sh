@@ -3,6 +3,7 @@
 #
 #   use_suites FOLDER TYPES SUITE...     TYPES is deb, or "deb deb-src". Sets `apt` to options by which apt-get and apt-cache
 #                                        see these suites alone, and `mirror` to where they are fetched from
+#   first_error LOG                      why apt-get has failed, of what it said
 #
 # Lists are FOLDER's own: neither the machine's sources nor its packages change.
 
@@ -21,5 +22,8 @@ Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 EOF
   apt=(-o "Dir::Etc::SourceParts=$folder/apt/sources" -o Dir::Etc::SourceList=/dev/null -o "Dir::State::Lists=$folder/apt/lists"
-    -o "Dir::Cache=$folder/apt/cache" -o APT::Get::List-Cleanup=false -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o APT::Sandbox::User=root)
+    -o "Dir::Cache=$folder/apt/cache" -o APT::Get::List-Cleanup=false -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o APT::Sandbox::User=root
+    -o APT::Update::Error-Mode=any) # else an update without network is none that failed
 }
+
+first_error() { sed -n 's/^E: //p' "$1" | sed -n 1p; }

@@ -24,7 +24,6 @@ while IFS='|' read -r test; do
   eval "machine/tests/run.sh $test" || { echo "FAILED  $test"; failed=$((failed + 1)); continue; }
   echo "passed  $test ($((SECONDS - begun)) s)"
 done <<'END'
-errors
 ends
 files
 uncounted

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // pmusim-machine run: a command on a Linux kernel on the machine with the emulated PMU.
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -16,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "guest/channel.h"
 #include "host/emulator.h"
 #include "host/errors.h"
 #include "host/outcome.h"
@@ -34,34 +37,44 @@ struct Options {
   std::vector<std::string> files, command;
 };
 
-/// A folder that goes with us.
-class Scratch {
+/// A file for the emulator, which opens it by its path: it has no name that would be left behind, whoever is
+/// killed.
+class UnnamedFile {
  public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "pmusim-machine-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Refusal(name + ": no folder for temporary files can be made");
-    path_ = name;
-  }
-  ~Scratch() {
+  UnnamedFile() {
     std::error_code error;
-    fs::remove_all(path_, error);
+    std::string name = (fs::temp_directory_path(error) / "pmusim-machine-XXXXXX").string();
+    const int made = error ? -1 : mkstemp(name.data());
+    if (made < 0) throw Refusal("no temporary file can be made in " + fs::path(name).parent_path().string());
+    unlink(name.c_str());
+    descriptor_ =
+        fcntl(made, F_DUPFD, REMARKS_DESCRIPTOR + 1);  // those before have other uses in the emulator
+    close(made);
   }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const fs::path& path() const { return path_; }
+  ~UnnamedFile() { close(descriptor_); }
+  UnnamedFile(const UnnamedFile&) = delete;
+  UnnamedFile& operator=(const UnnamedFile&) = delete;
+  /// To us and to children.
+  fs::path path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 
  private:
-  fs::path path_;
+  int descriptor_ = -1;
 };
 
-/// What is at the beginning of an image of Linux for x86 (Documentation/arch/x86/boot.rst): "HdrS" at 202H.
+/// What is at the beginning of an image of Linux for x86 (Documentation/arch/x86/boot.rst): "HdrS" at 202H,
+/// the protocol's version, and from 2.12 on a bit that says that the kernel is entered in 64 bits.
 void check_kernel(const fs::path& kernel) {
+  constexpr std::size_t magic = 0x202, version = 0x206, load_flags = 0x236, bytes = 0x238;
   std::ifstream file(kernel, std::ios::binary);
   if (!file) throw Refusal(kernel.string() + ": cannot be read; expected a kernel (bzImage)");
-  std::string magic(4, '\0');
-  file.seekg(0x202).read(magic.data(), 4);
-  if (magic != "HdrS")
+  std::string head(bytes, '\0');
+  file.read(head.data(), bytes);
+  if (head.compare(magic, 4, "HdrS") != 0)
     throw Refusal(kernel.string() + ": not a bzImage of Linux for x86: there is no \"HdrS\" at offset 202H");
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(head[at]); };
+  if ((byte(version) | byte(version + 1) << 8) < 0x20C || (byte(load_flags) & 1) == 0)
+    throw Refusal(kernel.string() +
+                  ": a kernel of 32 bits; expected one of 64 (x86_64), as programs here are");
 }
 
 /// The folder, environment and words of the command, as the guest's first process reads them.
@@ -93,18 +106,18 @@ Root root_of(const Options& options) {
   return root;
 }
 
-fs::path write_archive(const Options& options, const fs::path& folder) {
+void write_archive(const Options& options, const fs::path& path) {
   const std::string archive = root_of(options).archive();
   // The kernel, the archive as it comes and unpacked, and something to run in.
   const unsigned needed_mb = static_cast<unsigned>(2 * archive.size() >> 20) + 128;
   if (options.memory_mb < needed_mb)
     throw Refusal("--memory " + std::to_string(options.memory_mb) + ": too little for this root; expected " +
                   std::to_string(needed_mb) + " at least");
-  const fs::path path = folder / "root.cpio";
   std::ofstream file(path, std::ios::binary);
   file << archive;
-  if (!file.flush()) throw Refusal(path.string() + ": cannot be written: " + std::strerror(errno));
-  return path;
+  if (!file.flush())
+    throw Refusal("the guest's root cannot be written to a temporary file: " +
+                  std::string(std::strerror(errno)));
 }
 
 /// Time is the number of instructions: a nanosecond each, so that no run depends on how fast this machine is.
@@ -201,13 +214,12 @@ int run(const Options& options) {
   if (!options.record.empty() && access(fs::absolute(options.record).parent_path().c_str(), W_OK) != 0)
     throw Refusal("--record " + options.record +
                   ": no folder that can be written to; expected one for the trace");
-  const Scratch scratch;
-  const fs::path root = write_archive(options, scratch.path());
-  const fs::path console =
-      options.console.empty() ? scratch.path() / "console" : fs::absolute(options.console);
+  const UnnamedFile root, kept_console;
+  write_archive(options, root.path());
+  const fs::path console = options.console.empty() ? kept_console.path() : fs::absolute(options.console);
   Outcome outcome(fs::current_path(), fs::absolute(options.output));
   const std::string record = options.record.empty() ? "" : fs::absolute(options.record).string();
-  const EmulatorEnd end = run_emulator(emulator_words(options, model->vendor, root, console),
+  const EmulatorEnd end = run_emulator(emulator_words(options, model->vendor, root.path(), console),
                                        {model->name, record, !options.registers.empty()}, options.seconds,
                                        [&](std::string_view bytes) { outcome.take(bytes); });
   if (!record.empty()) say_recorded(record, outcome);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/outcome.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -17,6 +18,12 @@ std::uint32_t word(std::string_view bytes) {
   std::uint32_t value = 0;
   std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
   return value;
+}
+
+[[noreturn]] void refuse_frames() {
+  throw Refusal(
+      "the guest hands out what is no frame: its memory was overwritten, or its /init is another "
+      "program's");
 }
 
 fs::path unfinished(const fs::path& path) { return path.string() + ".unfinished"; }
@@ -36,6 +43,7 @@ void Outcome::take(std::string_view bytes) {
   std::string_view left = waiting_;
   while (left.size() >= CHANNEL_HEADER_BYTES) {
     const std::size_t length = word(left.substr(1));
+    if (length > CHANNEL_OUT_BYTES) refuse_frames();
     if (left.size() - CHANNEL_HEADER_BYTES < length) break;
     frame(left.front(), left.substr(CHANNEL_HEADER_BYTES, length));
     left.remove_prefix(CHANNEL_HEADER_BYTES + length);
@@ -78,15 +86,18 @@ void Outcome::frame(char kind, std::string_view contents) {
       exit_status_ = static_cast<int>(word(contents));
       break;
     default:
-      throw Refusal(
-          "the guest hands out what is no frame: its memory was overwritten, or its /init is another "
-          "program's");
+      refuse_frames();
   }
 }
 
 void Outcome::begin_file(std::string_view contents) {
   file_mode_ = word(contents);
-  file_path_ = destination_ / fs::path(contents.substr(sizeof file_mode_)).lexically_relative(folder_);
+  const fs::path path(contents.substr(std::min(contents.size(), sizeof file_mode_)));
+  const fs::path within = path.lexically_normal().lexically_relative(folder_);
+  if (within.empty() || *within.begin() == ".." || *within.begin() == ".")
+    throw Refusal("the guest hands out " + path.string() + ", which is no file of its folder " +
+                  folder_.string());
+  file_path_ = destination_ / within;
   std::error_code error;
   fs::create_directories(file_path_.parent_path(), error);
   file_.open(unfinished(file_path_), std::ios::binary | std::ios::trunc);

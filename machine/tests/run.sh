@@ -12,7 +12,6 @@
 #   run.sh cpus MODEL            two CPUs, each with counters and samples of its own
 #   run.sh uncounted             events that this machine cannot count are named, and no others
 #   run.sh ends                  signals, a full disk and a reader that goes: a sentence, and no process is left
-#   run.sh errors                bad input: a sentence each, exit status 2
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 machine=$here/../pmusim-machine
@@ -147,23 +146,5 @@ END
       umount small
       [ $status = 2 ] && grep -q 'small/large: cannot be written to its end' err || fail "a full disk: $status, $(cat err)"
     fi ;;
-  errors)
-    refuses() {  # PATTERN OPTION...
-      local status=0
-      "$machine" run "${@:2}" -- true >out 2>err || status=$?
-      [ $status = 2 ] && grep -qE "$1" err && [ "$(wc -l <err)" = 1 ] || fail "run ${*:2}: exit status $status, $(cat err); expected 2, $1"
-    }
-    echo none >none
-    refuses "unknown CPU model 'nonesuch'" --model nonesuch
-    refuses "none: not a bzImage" --kernel none
-    refuses "missing: cannot be read" --kernel missing
-    refuses "memory 20: too little.*expected [0-9]+ at least" --memory 20
-    refuses "missing: no such file" --file missing
-    refuses "missing: no such folder" -o missing
-    refuses "missing/T: no folder that can be written to" --record missing/T
-    refuses "record: is of one CPU" --record T --cpus 2
-    refuses "regs: is of a trace; expected --record FILE" --regs gpr
-    refuses "regs.*xmm.*gpr" --record T --regs xmm
-    PMUSIM_MACHINE_BUILD=$scratch/nowhere refuses "'pmusim-machine build' makes it" ;;
-  *) sed -n '3,15s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,14s/^# \?//p' "$0" >&2; exit 2 ;;
 esac

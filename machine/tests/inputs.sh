@@ -1,0 +1,236 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Tests of what surrounds the emulator, with none: fake programs of Debian's, and a script in the emulator's place.
+#
+#   inputs.sh fetch           no network, no sources, no package: a sentence each that says what to do, exit status 2
+#   inputs.sh build           a tree that is none, or another release's
+#   inputs.sh run PROGRAM     options, kernels and memory that cannot be; PROGRAM is this project's pmusim-machine
+#   inputs.sh guest PROGRAM   a guest that hands out what it should not
+#   inputs.sh ends PROGRAM    panics, signals, time, full disks: a sentence, no process and no file is left
+set -euo pipefail
+[ $# -ge 1 ] || { sed -n '3,9s/^# \?//p' "$0" >&2; exit 2; }
+here=$(cd "$(dirname "$0")/.." && pwd)
+what=$1 program=$(realpath -m "${2:-.}")
+fail() { echo "$*" >&2; exit 1; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+mkdir fakes temporary
+export TMPDIR=$scratch/temporary
+
+# fake NAME: a program of that name, by standard input.
+fake() { { echo '#!/bin/sh'; cat; } >"fakes/$1" && chmod +x "fakes/$1"; }
+# refuses SENTENCE COMMAND...: exit status 2, and one line on standard error that matches.
+refuses() {
+  local status=0
+  "${@:2}" >out 2>err || status=$?
+  [ $status = 2 ] && grep -qE -e "$1" err && [ "$(wc -l <err)" = 1 ] || fail "${*:2}: exit status $status, $(cat err); expected 2, $1"
+}
+
+# ---- apt-get and its like, which do what `fakes/state` says ----
+fake_debian() {
+  fake apt-get <<'END'
+case "$(cat "$(dirname "$0")/state") $*" in
+  offline*" update") echo "E: Failed to fetch http://mirror/InRelease  Could not resolve 'mirror'
+E: Some index files failed to download." >&2; exit 100 ;;
+  lost*" source "* | lost*" download "*) echo "E: Failed to fetch http://mirror/pool/x  404  Not Found" >&2; exit 100 ;;
+  *" source "*) : >qemu_7.2.dsc ;;
+  *" download "*) : >linux-image.deb ;;
+esac
+END
+  fake apt-cache <<'END'
+case "$(cat "$(dirname "$0")/state") $*" in
+  empty*) exit 100 ;;
+  *" showsrc "*) echo "Version: 1:7.2+dfsg-7" ;;
+  *" pkgnames linux-image-") echo linux-image-6.1.0-1-cloud-amd64 ;;
+  *" policy "*) echo "  Candidate: 6.1" ;;
+esac
+END
+  fake dpkg-source <<'END'
+for folder; do :; done
+mkdir "$folder" && : >"$folder/meson.build"
+END
+  fake dpkg-deb <<'END'
+mkdir -p boot && echo kernel >boot/vmlinuz-6.1 && tar -c ./boot/vmlinuz-6.1
+END
+}
+fetch() { PATH=$scratch/fakes:$PATH "$here/fetch-packages.sh" "$@"; }
+
+# ---- a machine whose emulator is a script: `machine/guest` is what it does ----
+fake_machine() {
+  mkdir -p machine/kernel
+  : >machine/init
+  kernel 0x20C 1 >machine/kernel/bzImage
+  cat >machine/pmusim-machine-emulator <<'END'
+#!/bin/bash
+PATH=/usr/bin:/bin
+# frame KIND TEXT: what the guest hands out (guest/channel.h).
+number() { printf "\\x$(printf %02x $(($1 & 255)))\\x$(printf %02x $(($1 >> 8 & 255)))\\x$(printf %02x $(($1 >> 16 & 255)))\\x$(printf %02x $(($1 >> 24)))"; }
+frame() { { printf %s "$1"; number "$(printf "$2" | wc -c)"; printf "$2"; } >&3; }
+file() { frame F '\xa4\x01\x00\x00'"$1"; frame D "$2"; frame d ''; }
+exited() { frame Z "\\x$(printf %02x "$1")\\x00\\x00\\x00"; }
+say() {  # to the console
+  while [ "$1" != -serial ]; do shift; done
+  printf '%s\n' "Kernel panic - not syncing: $PMUSIM_MACHINE_MODEL" >"${2#file:}"
+}
+. "$(dirname "$0")/guest"
+END
+  chmod +x machine/pmusim-machine-emulator
+  # Not more of this machine than that: the guest's root is small.
+  printf 'echo sh\n' >fakes/busybox && chmod +x fakes/busybox
+}
+# kernel VERSION FLAGS: the head of a bzImage of that boot protocol, with those load flags.
+kernel() {
+  head -c 514 /dev/zero
+  printf "HdrS\\x$(printf %02x $(($1 & 255)))\\x$(printf %02x $(($1 >> 8)))"
+  head -c 46 /dev/zero
+  printf "\\x0$2\\0"
+}
+environment=(env "PATH=$scratch/fakes" "PMUSIM_MACHINE_BUILD=$scratch/machine")
+machine() { "${environment[@]}" "$program" run "$@"; }
+runs() {  # SENTENCE OPTION...
+  refuses "$1" machine "${@:2}" -- true
+}
+# ended STATUS SENTENCE COMMAND...: no process and no file is left behind.
+ended() {
+  local status=0
+  "${@:3}" >out 2>err || status=$?
+  [ $status = "$1" ] && grep -qE "$2" err || fail "${*:3}: exit status $status, $(cat out err); expected $1, $2"
+  nothing_left "${*:3}"
+}
+nothing_left() {
+  [ -z "$(ls -A temporary)" ] || fail "$1 leaves $(ls temporary)"
+  ! ls ./*.unfinished 2>/dev/null || fail "$1 leaves unfinished files"
+}
+
+case "$what" in
+  fetch)
+    fake_debian
+    for thing in emulator kernel; do
+      instead=$([ $thing = emulator ] && echo "build --tree TREE' takes a source" || echo "run --kernel FILE' takes a kernel")
+      echo offline >fakes/state
+      refuses "^fetch-packages: no lists of forky: Failed to fetch http://mirror/InRelease  Could not resolve 'mirror'; .*$instead" fetch $thing $thing forky
+      echo empty >fakes/state
+      refuses "^fetch-packages: forky has no .*; .*$instead" fetch $thing $thing forky
+      echo lost >fakes/state
+      refuses "^fetch-packages: .* could not be fetched: Failed to fetch http://mirror/pool/x  404  Not Found; .*$instead" fetch $thing $thing forky
+      echo well >fakes/state
+      result=$(fetch $thing $thing forky) || fail "$thing: not fetched"
+      [ -e "$result" ] || fail "$thing: $result is not there"
+      # What is there is taken when there is no network.
+      echo offline >fakes/state
+      [ "$(fetch $thing $thing forky 2>err)" = "$result" ] && grep -q 'no lists of forky .*, so .* of before' err || fail "$thing: $(cat err)"
+      mkdir -p bare
+      for tool in bash dirname env; do ln -sf "$(command -v $tool)" bare/; done
+      refuses "^fetch-packages: this machine has no apt-get and dpkg-source.*$instead" env PATH="$scratch/bare" "$here/fetch-packages.sh" $thing none
+    done
+    refuses 'fetch-packages: machine: expected emulator or kernel' fetch machine folder
+    # Debian's own, where a proxy refuses: without lists it has nothing to look into.
+    if command -v apt-get >/dev/null && command -v dpkg-source >/dev/null; then
+      refuses '^fetch-packages: no lists of bookworm: Failed to fetch .*Could not connect' \
+        env http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 "$here/fetch-packages.sh" emulator real bookworm
+    fi ;;
+  build)
+    build() { "$here/build.sh" "$1" out parts; }
+    refuses '^build: nowhere: not the source of QEMU: it has no target/i386/cpu.h$' build nowhere
+    mkdir -p tree/target/i386
+    : >tree/target/i386/cpu.h
+    refuses "^build: $scratch/tree is QEMU without a file VERSION: the glue is made for 7.2, Debian 12's$" build tree
+    echo 10.0.2 >tree/VERSION
+    refuses "^build: $scratch/tree is QEMU 10.0.2: the glue is made for 7.2, Debian 12's$" build tree
+    refuses "^pmusim-machine build: --fast: expected --tree TREE or -o BUILD$" "$here/pmusim-machine" build --fast
+    PMUSIM_MACHINE_BUILD=$scratch/nowhere refuses "^pmusim-machine: $scratch/nowhere/pmusim-machine is not there; 'pmusim-machine build' makes it$" \
+      "$here/pmusim-machine" run -- true
+    # Packages that are missing, and no network to get them from.
+    fake dpkg-query <<<'echo unknown'
+    fake sudo <<<'exec "$@"'
+    fake apt-get <<<'echo "E: Unable to fetch some archives" >&2; exit 100'
+    status=0
+    PATH=$scratch/fakes:$PATH "$here/pmusim-machine" build -o built >out 2>err || status=$?
+    [ $status = 2 ] && grep -q '^packages: cannot be installed, by what apt-get says above: .*seabios' err || fail "packages: exit status $status, $(cat err)" ;;
+  run)
+    fake_machine
+    runs "unknown CPU model 'nonesuch'" --model nonesuch
+    echo none >none
+    runs 'none: not a bzImage of Linux for x86: there is no "HdrS" at offset 202H' --kernel none
+    runs 'missing: cannot be read; expected a kernel \(bzImage\)' --kernel missing
+    kernel 0x20C 0 >small
+    runs 'small: a kernel of 32 bits; expected one of 64 \(x86_64\)' --kernel small
+    kernel 0x20B 1 >old
+    runs 'old: a kernel of 32 bits; expected one of 64' --kernel old
+    runs 'memory 20: too little for this root; expected 128 at least' --memory 20
+    runs '--memory' --memory 8
+    runs '--cpus' --cpus 0
+    runs '--cpus' --cpus 9
+    runs 'missing: no such file or folder' --file missing
+    runs 'missing: no such folder; expected one for the files that the command writes' -o missing
+    runs 'missing/T: no folder that can be written to; expected one for the trace' --record missing/T
+    runs 'record: is of one CPU; leave --cpus out' --record T --cpus 2
+    runs 'regs: is of a trace; expected --record FILE' --regs gpr
+    runs 'regs.*xmm.*gpr' --record T --regs xmm
+    TMPDIR=$scratch/nowhere runs 'no temporary file can be made in'
+    refuses 'no command; expected one behind --' machine
+    refuses 'no command; expected one behind --' machine --
+    rm machine/pmusim-machine-emulator
+    runs "there is no machine in '.*/machine'; 'machine/pmusim-machine build' makes it"
+    fake_machine
+    rm fakes/busybox
+    runs "no busybox on PATH, of which the guest's root is made; Debian's package busybox-static has it" ;;
+  guest)
+    fake_machine
+    mkdir given
+    behaves() { printf '%s\n' "$1" >machine/guest; }
+    behaves "file '$scratch/made' here; frame O out; frame E err; exited 7"
+    ended 7 '^err$' machine -o given -- true
+    [ "$(cat out)" = out ] && [ "$(cat given/made)" = here ] && [ "$(stat -c %a given/made)" = 644 ] || fail "$(cat out; ls -l given)"
+    for path in "$scratch/../above" /etc/made "$scratch/in/../../above" "$scratch" "$scratch/." ''; do
+      behaves "file '$path' here; exited 0"
+      ended 2 "the guest hands out ${path//./\\.}, which is no file of its folder $scratch" machine -o given -- true
+    done
+    [ "$(ls given)" = made ] && [ ! -e above ] && [ ! -e ../above ] || fail "files outside of the folder: $(ls . ..)"
+    behaves 'printf "O\xff\xff\xff\x7f" >&3; cat /dev/zero >&3'
+    ended 2 'the guest hands out what is no frame' machine -- true
+    behaves 'printf "?\0\0\0\0" >&3; sleep 1000'
+    ended 2 'the guest hands out what is no frame' machine -- true
+    behaves 'frame X "no such program"'
+    ended 1 'the guest could not run the command: no such program' machine -- true ;;
+  ends)
+    fake_machine
+    behaves() { printf '%s\n' "echo \$\$ >'$scratch/emulator'; $1" >machine/guest; }
+    behaves 'say "$@"'
+    ended 1 "the kernel did not come up \(the emulator's exit status is 0\). The kernel said last:$" machine --model skylake -- true
+    grep -q 'Kernel panic - not syncing: skylake' err || fail "$(cat err)"
+    behaves 'frame S ""; say "$@"'
+    ended 1 'the machine stopped before the command ended' machine -- true
+    behaves 'kill -9 $$'
+    ended 1 "the emulator's exit status is 137" machine -- true
+    behaves 'frame F "\xa4\x01\x00\x00$(pwd)/half"; frame D half; kill -9 $$'
+    ended 1 "the emulator's exit status is 137" machine -- true
+    [ ! -e half ] || fail "half a file"
+    behaves 'exec sleep 1000'
+    ended 124 'not done after 1 seconds' machine --timeout 1 -- true
+    for signal in INT TERM HUP KILL; do
+      rm -f emulator
+      "${environment[@]}" "$program" run -- true 2>err &
+      until [ -s emulator ]; do sleep 0.1; done
+      status=0
+      kill -$signal $!
+      wait $! 2>/dev/null || status=$?
+      for try in $(seq 100); do kill -0 "$(cat emulator)" 2>/dev/null && sleep 0.1; done
+      ! kill -0 "$(cat emulator)" 2>/dev/null || fail "SIG$signal leaves the emulator"
+      [ $status = $((128 + $(kill -l $signal))) ] || fail "SIG$signal: exit status $status"
+      [ $signal = KILL ] || grep -q "ended by signal $(kill -l $signal); 0 files had come out" err || fail "SIG$signal: $(cat err)"
+      nothing_left "SIG$signal"
+    done
+    # A full disk: no file may have more than 64 kB.
+    limited() { (trap '' XFSZ; ulimit -f 64; machine "$@"); }
+    behaves "frame F '\xa4\x01\x00\x00$scratch/large'; for n in 1 2 3; do frame D \$(printf %050000d 0); done; frame d ''; exited 0"
+    ended 2 'large: cannot be written to its end: File too large' limited -- true
+    [ ! -e large ] || fail "half a file"
+    head -c 100000 /dev/zero >given
+    ended 2 "the guest's root cannot be written to a temporary file: File too large" limited --file given -- true
+    behaves 'frame O out; exited 0'
+    full() { machine -- true >/dev/full; }
+    ended 2 'standard output cannot be written: No space left on device' full ;;
+  *) sed -n '3,9s/^# \?//p' "$0" >&2; exit 2 ;;
+esac
