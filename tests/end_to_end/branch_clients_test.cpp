@@ -127,7 +127,7 @@ TEST_F(BranchClients, AutoFdoMapsEverySample) {
   if (!installed("create_llvm_prof")) GTEST_SKIP() << "create_llvm_prof is not installed (package autofdo)";
   const std::string text = scratch.file("afdo");
   const Output output = run({"create_llvm_prof", "--binary=" + workload(program), "--profile=" + profile(),
-                             "--out=" + text, "--format=text", "--stderrthreshold=0"});
+                             "--out=" + text, "--format=text", "--logtostderr"});
   ASSERT_EQ(output.status, 0) << output.err;
   EXPECT_THAT(output.err, Not(HasSubstr("Bogus LBR")));
   std::smatch counts;

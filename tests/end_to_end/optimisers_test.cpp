@@ -92,7 +92,7 @@ TEST_P(Optimisers, CreateLlvmProfFindsNoBogusBranchData) {
   const std::string text = scratch_.file("profile");
   const Output output = run({"create_llvm_prof", "--binary=" + workload("optimizable"),
                              "--profile=" + profile(recorded("optimizable", {"3000"}), GetParam()),
-                             "--out=" + text, "--format=text", "--stderrthreshold=0"});
+                             "--out=" + text, "--format=text", "--logtostderr"});
   ASSERT_EQ(output.status, 0) << output.err;
   EXPECT_THAT(output.err, Not(HasSubstr("Bogus LBR")));
   EXPECT_THAT(read_file(text), HasSubstr("branches:"));
