@@ -104,8 +104,8 @@ run make -C "$out/roms" -f "$tree/pc-bios/optionrom/Makefile" linuxboot_dma.bin 
 cp "$out/roms/linuxboot_dma.bin" "$out/roms/kvmvapic.bin" "$out/firmware/"
 [ -e /usr/share/seabios/bios-256k.bin ] || refuse "no /usr/share/seabios/bios-256k.bin: Debian's package seabios has it"
 cp /usr/share/seabios/bios-256k.bin "$out/firmware/"
-# ---- the programs of this project ----
-cp "$parts/machine/pmusim-machine" "$out/pmusim-machine"
-cp "$parts/machine/pmusim_machine_init" "$out/init"
+# ---- the programs of this project; one that runs is no hindrance ----
+cp -f "$parts/machine/pmusim-machine" "$out/pmusim-machine"
+cp -f "$parts/machine/pmusim_machine_init" "$out/init"
 rm -rf "$out/roms" "$out/names" "$out/link"
 echo "$version" >"$out/version"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/outcome.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,16 +13,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::uint32_t word(std::string_view bytes) {
-  std::uint32_t value = 0;
-  std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
-  return value;
-}
-
 [[noreturn]] void refuse_frames() {
   throw Refusal(
       "the guest hands out what is no frame: its memory was overwritten, or its /init is another "
       "program's");
+}
+
+std::uint32_t word(std::string_view bytes) {
+  std::uint32_t value = 0;
+  if (bytes.size() < sizeof value) refuse_frames();
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
 }
 
 fs::path unfinished(const fs::path& path) { return path.string() + ".unfinished"; }
@@ -52,6 +52,8 @@ void Outcome::take(std::string_view bytes) {
 }
 
 void Outcome::frame(char kind, std::string_view contents) {
+  const bool of_a_file = kind == CHANNEL_DATA || kind == CHANNEL_FILE_END;
+  if (file_.is_open() ? kind == CHANNEL_FILE : of_a_file) refuse_frames();
   switch (kind) {
     case CHANNEL_STARTED:
       started_ = true;
@@ -92,7 +94,7 @@ void Outcome::frame(char kind, std::string_view contents) {
 
 void Outcome::begin_file(std::string_view contents) {
   file_mode_ = word(contents);
-  const fs::path path(contents.substr(std::min(contents.size(), sizeof file_mode_)));
+  const fs::path path(contents.substr(sizeof file_mode_));
   const fs::path within = path.lexically_normal().lexically_relative(folder_);
   if (within.empty() || *within.begin() == ".." || *within.begin() == ".")
     throw Refusal("the guest hands out " + path.string() + ", which is no file of its folder " +

@@ -190,8 +190,12 @@ case "$what" in
     [ "$(ls given)" = made ] && [ ! -e above ] && [ ! -e ../above ] || fail "files outside of the folder: $(ls . ..)"
     behaves 'printf "O\xff\xff\xff\x7f" >&3; cat /dev/zero >&3'
     ended 2 'the guest hands out what is no frame' machine -- true
-    behaves 'printf "?\0\0\0\0" >&3; sleep 1000'
-    ended 2 'the guest hands out what is no frame' machine -- true
+    # Another kind, a status and a mode that are too short, contents without a file, a file within a file.
+    for frames in 'printf "?\0\0\0\0" >&3' 'frame Z "\x07"' 'frame F "\xa4"' 'frame D x' 'frame d ""' \
+      "frame F '\xa4\x01\x00\x00$scratch/made'; frame F '\xa4\x01\x00\x00$scratch/made'"; do
+      behaves "$frames; sleep 1000"
+      ended 2 'the guest hands out what is no frame' machine -- true
+    done
     behaves 'frame X "no such program"'
     ended 1 'the guest could not run the command: no such program' machine -- true ;;
   ends)

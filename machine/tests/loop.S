@@ -1,8 +1,11 @@
-# SPDX-License-Identifier: MIT
-# A program whose counts are known: 2 N + 4 instructions, N + 1 branches (the system call is one), N = 1,000,000.
+// SPDX-License-Identifier: MIT
+// A program whose counts are known: 2 N + 4 instructions, N + 1 branches (the system call is one), N = ROUNDS.
+#ifndef ROUNDS
+#define ROUNDS 1000000
+#endif
 .globl _start
 _start:
-  mov $1000000, %ecx
+  mov $ROUNDS, %ecx
 counted_loop:
   dec %ecx
   jnz counted_loop
