@@ -25,6 +25,7 @@ while IFS='|' read -r test; do
   echo "passed  $test ($((SECONDS - begun)) s)"
 done <<'END'
 ends
+hostile
 files
 uncounted
 cpus icelake-server

@@ -11,6 +11,7 @@
 #   run.sh same MODEL            the same bytes twice: console, output and samples, by blocks and by instructions
 #   run.sh cpus MODEL            two CPUs, each with counters and samples of its own
 #   run.sh uncounted             events that this machine cannot count are named, and no others
+#   run.sh hostile               programs that hand out what they should not: a sentence each
 #   run.sh ends                  signals, a full disk and a reader that goes: a sentence, and no process is left
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -126,12 +127,22 @@ END
     expect_sentence 'event 34, umask 12: Skylake-X.* has no such event here; it read 0'
     expect_sentence 'INST_RETIRED.ANY_P \(event C0, umask 00, cmask 2\): this machine has neither caches nor a pipeline; it read 0'
     [ "$(wc -l <err)" = 4 ] || fail "more than four sentences: $(cat err)" ;;
+  hostile)
+    gcc -static -o hostile "$here/hostile.c"
+    ends_with() {  # STATUS PORT BYTES SENTENCE
+      local status=0
+      run --record T --file hostile -- ./hostile "$2" "$3" 2>err || status=$?
+      [ $status = "$1" ] && grep -q "$4" err || fail "hostile $2 $3: exit status $status, $(cat err); expected $1, $4"
+    }
+    ends_with 1 0x504 0x100000 'the guest hands out 1048576 bytes at once; expected 65536 at most'
+    ends_with 1 0x508 12 "what the guest's first process tells of its tasks: a record COMM of 12 bytes; expected 17 at least"
+    ends_with 0 0x50C 0xFFFFFFFF 'nothing was recorded, as the guest counted nothing' ;;  # it is no ring: nothing is read there
   ends)
     for signal in INT KILL; do
       "$machine" run --model "$model" -- sh -c 'while :; do :; done' 2>err &
       until emulator=$(pgrep -P $! -f machine-emulator); do sleep 0.2; done
       status=0
-      kill -$signal $! && wait $! || status=$?
+      kill -$signal $! && wait $! 2>/dev/null || status=$?
       for try in $(seq 100); do kill -0 "$emulator" 2>/dev/null && sleep 0.1; done
       ! kill -0 "$emulator" 2>/dev/null || fail "SIG$signal leaves the emulator"
       [ $signal != INT ] || { [ $status = 130 ] && grep -q 'ended by signal 2' err; } || fail "SIGINT: exit status $status, $(cat err)"
@@ -146,5 +157,5 @@ END
       umount small
       [ $status = 2 ] && grep -q 'small/large: cannot be written to its end' err || fail "a full disk: $status, $(cat err)"
     fi ;;
-  *) sed -n '3,14s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,15s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
