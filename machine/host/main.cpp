@@ -45,7 +45,8 @@ class UnnamedFile {
     std::error_code error;
     std::string name = (fs::temp_directory_path(error) / "pmusim-machine-XXXXXX").string();
     const int made = error ? -1 : mkstemp(name.data());
-    if (made < 0) throw Refusal("no temporary file can be made in " + fs::path(name).parent_path().string());
+    if (made < 0)
+      throw Refusal("no temporary file can be made; TMPDIR may name another folder than /tmp for it");
     unlink(name.c_str());
     descriptor_ =
         fcntl(made, F_DUPFD, REMARKS_DESCRIPTOR + 1);  // those before have other uses in the emulator
@@ -184,6 +185,12 @@ int status_of(const EmulatorEnd& end, const Outcome& outcome, const Options& opt
   return 1;
 }
 
+/// Of a file that the emulator is going to make, if it is to make one.
+void check_folder_of(const std::string& option, const std::string& file) {
+  if (!file.empty() && access(fs::absolute(file).parent_path().c_str(), W_OK) != 0)
+    throw Refusal(option + " " + file + ": no folder that can be written to; expected one for the file");
+}
+
 /// The functions of the guest's kernel stand beside the trace.
 void say_recorded(const std::string& trace, const Outcome& outcome) {
   if (!fs::exists(trace)) {
@@ -211,9 +218,8 @@ int run(const Options& options) {
     throw Refusal("--regs: is of a trace; expected --record FILE beside it");
   if (!options.record.empty() && options.cpus != 1)
     throw Refusal("--record: is of one CPU; leave --cpus out");
-  if (!options.record.empty() && access(fs::absolute(options.record).parent_path().c_str(), W_OK) != 0)
-    throw Refusal("--record " + options.record +
-                  ": no folder that can be written to; expected one for the trace");
+  check_folder_of("--record", options.record);
+  check_folder_of("--console", options.console);
   const UnnamedFile root, kept_console;
   write_archive(options, root.path());
   const fs::path console = options.console.empty() ? kept_console.path() : fs::absolute(options.console);

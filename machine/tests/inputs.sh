@@ -16,7 +16,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 mkdir fakes temporary
-export TMPDIR=$scratch/temporary
+export TMPDIR=$scratch/temporary LC_ALL=C
 
 # fake NAME: a program of that name, by standard input.
 fake() { { echo '#!/bin/sh'; cat; } >"fakes/$1" && chmod +x "fakes/$1"; }
@@ -125,11 +125,11 @@ case "$what" in
       refuses "^fetch-packages: this machine has no apt-get and dpkg-source.*$instead" env PATH="$scratch/bare" "$here/fetch-packages.sh" $thing none
     done
     refuses 'fetch-packages: machine: expected emulator or kernel' fetch machine folder
-    # Debian's own, where a proxy refuses: without lists it has nothing to look into.
-    if command -v apt-get >/dev/null && command -v dpkg-source >/dev/null; then
-      refuses '^fetch-packages: no lists of bookworm: Failed to fetch .*Could not connect' \
-        env http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 "$here/fetch-packages.sh" emulator real bookworm
-    fi ;;
+    # Debian's own, by a proxy that refuses: without lists it has nothing to look into.
+    apt_get=$(type -P apt-get) && type -P dpkg-source >/dev/null || exit 0
+    rm fakes/*
+    fake apt-get <<<"exec $apt_get -o Acquire::http::Proxy=http://127.0.0.1:9 -o Acquire::https::Proxy=http://127.0.0.1:9 \"\$@\""
+    refuses '^fetch-packages: no lists of bookworm: Failed to fetch .*Could not connect' fetch emulator real bookworm ;;
   build)
     build() { "$here/build.sh" "$1" out parts; }
     refuses '^build: nowhere: not the source of QEMU: it has no target/i386/cpu.h$' build nowhere
@@ -164,11 +164,12 @@ case "$what" in
     runs '--cpus' --cpus 9
     runs 'missing: no such file or folder' --file missing
     runs 'missing: no such folder; expected one for the files that the command writes' -o missing
-    runs 'missing/T: no folder that can be written to; expected one for the trace' --record missing/T
+    runs 'record missing/T: no folder that can be written to; expected one for the file' --record missing/T
+    runs 'console missing/C: no folder that can be written to; expected one for the file' --console missing/C
     runs 'record: is of one CPU; leave --cpus out' --record T --cpus 2
     runs 'regs: is of a trace; expected --record FILE' --regs gpr
     runs 'regs.*xmm.*gpr' --record T --regs xmm
-    TMPDIR=$scratch/nowhere runs 'no temporary file can be made in'
+    TMPDIR=$scratch/nowhere runs 'no temporary file can be made; TMPDIR may name another folder than /tmp for it'
     refuses 'no command; expected one behind --' machine
     refuses 'no command; expected one behind --' machine --
     rm machine/pmusim-machine-emulator
