@@ -5,10 +5,13 @@
     scripts/compare_core_costs.py llvm     [--program FILE] [--loops N] [--seed N] [--show]
     scripts/compare_core_costs.py kernels  [--program FILE] [--show]
     scripts/compare_core_costs.py measured [--program FILE] [--show]
+    scripts/compare_core_costs.py forms    [--program FILE] [--blocks FILE]... [--rows N]
 
 llvm: N generated loops per core, of instructions whose costs LLVM and silicon agree on (docs/core-model.md says which
 do not); kernels: the loops of scripts/core_kernels.txt; measured: a chain and independent copies of every form in
-src/cpu/tables/costs. Needs Debian's llvm-19 (llvm-mca-19, llvm-mc-19) and tests/loop_cycles of a build.
+src/cpu/tables/costs; forms: where the model and LLVM differ by more than a quarter over the forms of scripts/core_forms.txt,
+and which of them silicon agrees with (docs/notes/llvm-mca.md): a table of the N of each core whose form is the most frequent in the
+blocks of code in FILE (as scripts/compare_measured_blocks.py reads them), and counts of all. Needs Debian's llvm-19 (llvm-mca-19, llvm-mc-19) and tests/loop_cycles of a build.
 """
 import argparse
 import pathlib
@@ -170,9 +173,15 @@ MEASURED = {
     "alu": ("addq %rbx,%rax", "addq %rbx,{q}"), "adc": ("adcq %rbx,%rax", None),
     "move": ("movl %eax,%eax", None), "nop": (None, "nop"),
     "lea": ("leaq (%rax,%rbx),%rax", "leaq (%rbp,%rbx),{q}"),
+    "lea_offset": ("leaq 8(%rax),%rax", "leaq 8(%rdi),{q}"),
+    "lea_indexed": ("leaq (%rax,%rbx,8),%rax", "leaq (%rdi,%rbx,8),{q}"),
     "lea_three": ("leaq 8(%rax,%rbx),%rax", "leaq 8(%rbp,%rbx),{q}"),
     "lea_scaled": ("leaq 8(%rax,%rbx,8),%rax", "leaq 8(%rbp,%rbx,8),{q}"),
     "shift": ("shlq $3,%rax", "shlq $3,{q}"), "shift_by_cl": ("shlq %cl,%rax", "shlq %cl,{q}"),
+    "rotate_carry_one": ("rclq $1,%rax", None), "rotate_carry": ("rclq $3,%rax", None),
+    "bit_test": (None, "btq $3,%rbx"), "bswap_32": ("bswapl %eax", "bswapl {d}"),
+    "compare_exchange": ("cmpxchgq %rcx,%rbx", None), "cmpxchg_8": ("cmpxchg8b (%rdi)", None),
+    "push_flags": (None, "pushfq"), "string_one": (None, "lodsq"), "x87_square_root": ("fsqrt", None),
     "rotate": ("rolq $3,%rax", "rolq $3,{q}"), "double_shift": ("shldq $3,%rbx,%rax", "shldq $3,%rbx,{q}"),
     "imul_32": ("imull %ebx,%eax", "imull %ebx,{d}"), "imul_64": ("imulq %rbx,%rax", "imulq %rbx,{q}"),
     "mul_wide": ("mulq %rbx", None), "div_32": ("divl %ebx", None), "div_64": ("divq %rbx", None),
@@ -213,6 +222,8 @@ for form, name in {
         "multiply_low_32": "pmulld", "multiply_low_16": "pmullw", "multiply_add_16": "pmaddwd",
         "multiply_wide_32": "pmuludq", "sum_differences": "psadbw", "shuffle_bytes": "pshufb",
         "shuffle": "shufps $1,", "unpack": "unpcklps", "horizontal_add": "haddps", "dot_product": "dpps $1,",
+        "vector_compare": "pcmpeqb",
+        "compare_quads": "pcmpgtq", "shift_by_vector": "pslld", "pack": "packuswb", "blend_words": "pblendw $3,", "horizontal_add_integer": "phaddd",
         "aes_encode": "aesenc", "aes_decode": "aesdec", "compare": "cmpeqpd"}.items():
     MEASURED[form] = (f"{name} %xmm1,%xmm0", f"{name} %xmm15," + "{x}")
 for form, name in {"add_256": "vaddps", "multiply_256": "vmulps", "divide_256_single": "vdivps",
@@ -221,6 +232,9 @@ for form, name in {"add_256": "vaddps", "multiply_256": "vmulps", "divide_256_si
     MEASURED[form] = (f"{name} %ymm1,%ymm0,%ymm0", f"{name} %ymm14,%ymm15," + "{y}")
 MEASURED["fma_scalar"] = ("vfmadd213sd %xmm1,%xmm2,%xmm0", "vfmadd213sd %xmm14,%xmm15,{x}")
 MEASURED["fma_512"] = ("vfmadd213ps %zmm1,%zmm2,%zmm0", "vfmadd213ps %zmm14,%zmm15,{z}")
+MEASURED["vector_compare_256"] = ("vpcmpeqb %ymm1,%ymm0,%ymm0", "vpcmpeqb %ymm14,%ymm15,{y}")
+MEASURED["blend_variable_vex"] = ("vblendvps %xmm0,%xmm0,%xmm1,%xmm0", "vblendvps %xmm14,%xmm14,%xmm15,{x}")
+MEASURED["compare_strings"] = (None, "pcmpistri $3,%xmm1,%xmm2")
 MEASURED["blend_variable"] = ("blendvps %xmm0,%xmm1,%xmm2", "blendvps %xmm0,%xmm15,{x}")
 
 
@@ -230,7 +244,8 @@ def copies(template):
         return template
     whole = ["rax", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12", "r13", "r14"]
     half = ["eax", "edx", "esi", "r8d", "r9d", "r10d", "r11d", "r12d", "r13d", "r14d"]
-    return "; ".join(template.format(q="%" + whole[n], d="%" + half[n], x=f"%xmm{n + 3}", y=f"%ymm{n + 3}",
+    low = ["al", "dl", "sil", "r8b", "r9b", "r10b", "r11b", "r12b", "r13b", "r14b"]
+    return "; ".join(template.format(q="%" + whole[n], d="%" + half[n], b="%" + low[n], x=f"%xmm{n + 3}", y=f"%ymm{n + 3}",
                                      z=f"%zmm{n + 3}") for n in range(10))
 
 
@@ -238,8 +253,8 @@ def measured_cores():
     """Of each column of the tables its name, and (form, latency, throughput) of the forms that were measured."""
     for path in sorted((top / "src/cpu/tables/costs").glob("*.h")):
         text = re.search(r'R"\((.*?)\)"', path.read_text(), re.S).group(1)
-        # What follows a cell with a space between is the mark of its source.
-        lines = [re.sub(r" [a-z](?= |$)", "", line).split() for line in text.splitlines() if line and line[0] != "#"]
+        # What follows a cell with a space between is the mark of its source, what follows @ are ports.
+        lines = [re.sub(r" [a-z](?= |$)|@[0-9,]+", "", line).split() for line in text.splitlines() if line and line[0] != "#"]
         for n, name in enumerate(lines[0]):
             cells = [(row[0], row[n + 1].split("/")) for row in lines[1:] if "/" in row[n + 1]]
             yield name, [(form, float(cell[0]), float(cell[1])) for form, cell in cells]
@@ -268,15 +283,88 @@ def compare_measured(model, args):
         report(name, pairs, args.show, within)
 
 
+# Model, LLVM's name, and where it has no model of that core the column of core_forms.txt.
+FORM_CORES = [("goldencove", "alderlake"), ("lioncove", None), ("skymont", "gracemont")]
+
+
+def form_rows():
+    """Of each form its name, mnemonics, chain, copies, (latency, cycles) per core of silicon, and of LLVM's Lion Cove."""
+    for line in (top / "scripts/core_forms.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, mnemonics, chain, free, *cells = re.split(r" \| ", line)
+            figures = [[None if n == "-" else float(n) for n in cell.split("/")] for cell in cells]
+            yield name, mnemonics, chain, free, figures
+
+
+def instructions_of(paths):
+    """AT&T text of the instructions of measured blocks."""
+    codes = [line.split()[1] for path in paths for line in pathlib.Path(path).read_text().splitlines()
+             if line.strip() and not line.startswith("#")]
+    text = "\n".join(" ".join("0x" + code[n:n + 2] for n in range(0, len(code), 2)) for code in codes)
+    done = subprocess.run(["llvm-mc-19", "-triple=x86_64", "-disassemble"], input=text, capture_output=True, text=True)
+    return [line.strip() for line in done.stdout.splitlines() if line.startswith("\t") and not line.startswith("\t.")]
+
+
+def agree(a, b):
+    """Within a quarter, or what rounding takes of a share of a cycle."""
+    return abs(a - b) <= 0.05 or max(a, b) <= 1.25 * min(a, b)
+
+
+def verdict(ours, llvm, silicon):
+    if silicon is None:
+        return "open"
+    right = (agree(ours, silicon), agree(llvm, silicon))
+    return {(True, False): "here", (False, True): "LLVM", (False, False): "neither", (True, True): "both"}[right]
+
+
+def differences_of(row, model, code):
+    """(core, what, ours, LLVM's, silicon's) of a row of forms wherever the first two differ."""
+    _, _, chain, free, figures = row
+    for column, (core, cpu) in enumerate(FORM_CORES):
+        for which, template in enumerate((chain, free)):
+            if template == "-" or code[copies(template)] is None:
+                continue
+            text = copies(template)
+            count = 1 if which == 0 else text.count(";") + 1
+            ours = model.cycles(core, "fused", code[text]) / count
+            llvm = llvm_cycles(cpu, [], text) / count if cpu else figures[3][which]
+            if llvm is not None and not agree(ours, llvm):
+                yield core, ("latency", "throughput")[which], ours, llvm, figures[column][which]
+
+
+def compare_forms(model, args):
+    rows, blocks = list(form_rows()), instructions_of(args.blocks)
+    texts = sorted({copies(template) for row in rows for template in row[2:4] if template != "-"})
+    code = dict(zip(texts, assemble(texts)))
+    table = []
+    for row in rows:
+        found = 0 if row[1] == "-" else sum(bool(re.match(f"v?({row[1]})", line)) for line in blocks)
+        table += [(found, row[0], *difference) for difference in differences_of(row, model, code)]
+    table.sort(key=lambda row: -row[0])
+    cycles = lambda number: "" if number is None else f"{number:.2g}"
+    print("| Form | Found | Core | Cycles of | Here | LLVM | Silicon | Right |\n|---|---|---|---|---|---|---|---|")
+    for core, _ in FORM_CORES:
+        for found, name, _, what, *numbers in [row for row in table if row[2] == core][:args.rows]:
+            print(f"| {name} | {found} | {core} | {what} | {' | '.join(map(cycles, numbers))} | {verdict(*numbers)} |")
+    print()
+    for core, _ in FORM_CORES:
+        right = [verdict(*row[4:]) for row in table if row[2] == core]
+        print(f"{core}: {len(right)} differ,", ", ".join(
+            f"{right.count(word)} {word}" for word in ("here", "LLVM", "neither", "both", "open")))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["llvm", "kernels", "measured"])
+    parser.add_argument("what", choices=["llvm", "kernels", "measured", "forms"])
     parser.add_argument("--program", default=str(top / "build/release/tests/loop_cycles"))
     parser.add_argument("--loops", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--blocks", action="append", default=[], help="blocks of code, for how frequent a form is")
+    parser.add_argument("--rows", type=int, default=20, help="of the table of forms, for each core")
     parser.add_argument("--show", action="store_true", help="the loops that differ: ours, theirs")
     args = parser.parse_args()
-    compare = {"llvm": compare_llvm, "kernels": compare_kernels, "measured": compare_measured}
+    compare = {"llvm": compare_llvm, "kernels": compare_kernels, "measured": compare_measured,
+               "forms": compare_forms}
     compare[args.what](Model(args.program), args)
 
 
