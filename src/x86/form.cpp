@@ -27,11 +27,12 @@ constexpr ByMnemonic by_mnemonic[] = {
     {ZYDIS_MNEMONIC_RORX, Form::shift},
     {ZYDIS_MNEMONIC_ROL, Form::rotate},
     {ZYDIS_MNEMONIC_ROR, Form::rotate},
-    {ZYDIS_MNEMONIC_RCL, Form::adc},
-    {ZYDIS_MNEMONIC_RCR, Form::adc},
+    {ZYDIS_MNEMONIC_RCL, Form::rotate_carry},
+    {ZYDIS_MNEMONIC_RCR, Form::rotate_carry},
     {ZYDIS_MNEMONIC_SHLD, Form::double_shift},
     {ZYDIS_MNEMONIC_SHRD, Form::double_shift},
-    {ZYDIS_MNEMONIC_BSWAP, Form::bswap},
+    {ZYDIS_MNEMONIC_CDQ, Form::shift},
+    {ZYDIS_MNEMONIC_CQO, Form::shift},
     {ZYDIS_MNEMONIC_BSF, Form::bit_scan},
     {ZYDIS_MNEMONIC_BSR, Form::bit_scan},
     {ZYDIS_MNEMONIC_POPCNT, Form::popcnt},
@@ -42,8 +43,8 @@ constexpr ByMnemonic by_mnemonic[] = {
     {ZYDIS_MNEMONIC_CRC32, Form::popcnt},
     {ZYDIS_MNEMONIC_XCHG, Form::xchg},
     {ZYDIS_MNEMONIC_XADD, Form::xchg},
-    {ZYDIS_MNEMONIC_CMPXCHG, Form::xchg},
-    {ZYDIS_MNEMONIC_CMPXCHG8B, Form::cmpxchg_16},
+    {ZYDIS_MNEMONIC_CMPXCHG, Form::compare_exchange},
+    {ZYDIS_MNEMONIC_CMPXCHG8B, Form::cmpxchg_8},
     {ZYDIS_MNEMONIC_CMPXCHG16B, Form::cmpxchg_16},
     {ZYDIS_MNEMONIC_LFENCE, Form::load_fence},
     {ZYDIS_MNEMONIC_SFENCE, Form::store_fence},
@@ -56,7 +57,7 @@ constexpr ByMnemonic by_mnemonic[] = {
     {ZYDIS_MNEMONIC_RDPID, Form::rdpid},
     {ZYDIS_MNEMONIC_RDRAND, Form::rdrand},
     {ZYDIS_MNEMONIC_RDSEED, Form::rdrand},
-    {ZYDIS_MNEMONIC_PUSHFQ, Form::pushf_popf},
+    {ZYDIS_MNEMONIC_PUSHFQ, Form::push_flags},
     {ZYDIS_MNEMONIC_POPFQ, Form::pushf_popf},
     {ZYDIS_MNEMONIC_LDMXCSR, Form::load_mxcsr},
     {ZYDIS_MNEMONIC_VLDMXCSR, Form::load_mxcsr},
@@ -80,6 +81,7 @@ constexpr ByMnemonic by_mnemonic[] = {
     {ZYDIS_MNEMONIC_INVD, Form::microcoded},
     {ZYDIS_MNEMONIC_WBINVD, Form::microcoded},
     {ZYDIS_MNEMONIC_INVLPG, Form::microcoded},
+    {ZYDIS_MNEMONIC_FSQRT, Form::x87_square_root},
     {ZYDIS_MNEMONIC_FSIN, Form::x87_transcendental},
     {ZYDIS_MNEMONIC_FCOS, Form::x87_transcendental},
     {ZYDIS_MNEMONIC_FSINCOS, Form::x87_transcendental},
@@ -108,13 +110,16 @@ constexpr Family families[] = {
     {"pmovmskb", Form::mask_bytes},
     {"movmsk", Form::mask_bytes},
     {"ptest", Form::vector_test},
+    {"pcmpestr", Form::compare_strings},
+    {"pcmpistr", Form::compare_strings},
+    {"pcmpgtq", Form::compare_quads},
+    {"pblendw", Form::blend_words},
     {"pblendv", Form::blend_variable},
     {"blendv", Form::blend_variable},
-    {"phadd", Form::horizontal_add},
-    {"phsub", Form::horizontal_add},
+    {"phadd", Form::horizontal_add_integer},
+    {"phsub", Form::horizontal_add_integer},
     {"perm2", Form::permute_lanes},
-    {"permilp", Form::shuffle},
-    {"permil", Form::shuffle},
+    {"permil", Form::unpack},
     {"perm", Form::permute_words},
     {"broadcast", Form::permute_lanes},
     {"insertf", Form::insert_lane},
@@ -127,23 +132,26 @@ constexpr Family families[] = {
     {"sha", Form::sha},
     {"shufp", Form::shuffle},
     {"pshuf", Form::shuffle},
-    {"palignr", Form::shuffle},
-    {"pack", Form::shuffle},
+    {"palignr", Form::unpack},
+    {"pack", Form::pack},
     {"pmovzx", Form::shuffle},
     {"pmovsx", Form::shuffle},
     {"pbroadcast", Form::permute_lanes},
-    {"movddup", Form::shuffle},
+    {"movddup", Form::unpack},
     {"movs", Form::shuffle},
     {"movhlps", Form::shuffle},
     {"movlhps", Form::shuffle},
-    {"insertps", Form::shuffle},
+    {"insertps", Form::unpack},
     {"psrldq", Form::shuffle},
     {"pslldq", Form::shuffle},
-    {"punpck", Form::unpack},
+    {"punpck", Form::shuffle},
     {"unpck", Form::unpack},
-    {"psll", Form::vector_shift},
-    {"psrl", Form::vector_shift},
-    {"psra", Form::vector_shift},
+    {"psllv", Form::vector_shift},
+    {"psrlv", Form::vector_shift},
+    {"psrav", Form::vector_shift},
+    {"psll", Form::shift_by_vector},
+    {"psrl", Form::shift_by_vector},
+    {"psra", Form::shift_by_vector},
     {"pinsr", Form::move_to_vector},
     {"pextr", Form::move_from_vector},
     {"extractps", Form::move_from_vector},
@@ -177,6 +185,16 @@ constexpr Family families[] = {
     {"xor", Form::logic},
     {"pand", Form::vector_add},
     {"por", Form::vector_add},
+    {"pcmp", Form::vector_compare},
+    {"pmin", Form::vector_compare},
+    {"pmax", Form::vector_compare},
+    {"pavg", Form::vector_compare},
+    {"pabs", Form::vector_compare},
+    {"psign", Form::vector_compare},
+    {"padds", Form::vector_compare},
+    {"paddus", Form::vector_compare},
+    {"psubs", Form::vector_compare},
+    {"psubus", Form::vector_compare},
     {"pxor", Form::vector_add},
     {"pternlog", Form::vector_add},
     {"mov", Form::vector_move},
@@ -206,10 +224,11 @@ bool has_immediate(const Decoded& d) {
 
 Form lea_form(const Decoded& d) {
   const ZydisDecodedOperandMem& m = d.all_operands[1].mem;
-  const bool three =
-      m.base != ZYDIS_REGISTER_NONE && m.index != ZYDIS_REGISTER_NONE && m.disp.has_displacement;
-  if (!three) return m.base == ZYDIS_REGISTER_RIP ? Form::alu : Form::lea;
-  return m.scale > 1 ? Form::lea_scaled : Form::lea_three;
+  if (m.base == ZYDIS_REGISTER_RIP) return Form::alu;
+  if (m.base == ZYDIS_REGISTER_NONE) return Form::lea;
+  if (m.index == ZYDIS_REGISTER_NONE) return d.instruction.operand_width == 64 ? Form::lea_offset : Form::lea;
+  if (m.scale > 1) return m.disp.has_displacement ? Form::lea_scaled : Form::lea_indexed;
+  return m.disp.has_displacement ? Form::lea_three : Form::lea;
 }
 
 Form multiply_form(const Decoded& d) {
@@ -224,7 +243,13 @@ Form divide_form(const Decoded& d) {
   return d.mnemonic() == ZYDIS_MNEMONIC_DIV ? Form::div_64 : Form::idiv_64;
 }
 
+bool shifts_by_one(const Decoded& d) {
+  const ZydisDecodedOperand& count = d.all_operands[1];
+  return count.type == ZYDIS_OPERAND_TYPE_IMMEDIATE && count.imm.value.u == 1;
+}
+
 Form shift_form(const Decoded& d, Form form) {
+  if (form == Form::rotate_carry) return shifts_by_one(d) ? Form::rotate_carry_one : form;
   const bool by_cl = d.instruction.operand_count_visible >= 2 &&
                      d.all_operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                      d.all_operands[1].reg.value == ZYDIS_REGISTER_CL;
@@ -304,10 +329,25 @@ Form move_form(const Decoded& d) {
   return is_vector_register(d.all_operands[0]) ? Form::move_to_vector : Form::move_from_vector;
 }
 
+// A family by the way that its operands are given.
+Form form_in_family(const Decoded& d, Form form) {
+  switch (form) {
+    case Form::vector_compare:
+      if (vector_bits(d) == 512) return Form::vector_add_512;
+      return vector_bits(d) == 256 ? Form::vector_compare_256 : form;
+    case Form::shift_by_vector:
+      return has_immediate(d) ? Form::vector_shift : form;
+    case Form::blend_variable:
+      return d.instruction.operand_count_visible == 4 ? Form::blend_variable_vex : form;
+    default:
+      return form;
+  }
+}
+
 Form vector_form(const Decoded& d, const FpOperation& fp) {
   const std::string_view stem = stem_of(d);
   if (stem.starts_with("fm") || stem.starts_with("fnm")) return fma_form(vector_bits(d));
-  if (const Family* family = find_family(stem)) return family->form;
+  if (const Family* family = find_family(stem)) return form_in_family(d, family->form);
   const bool is_double = stem.ends_with('d');
   const bool scalar = stem.size() > 2 && stem[stem.size() - 2] == 's';
   const unsigned bits = vector_bits(d);
@@ -364,7 +404,22 @@ bool is_add_or_subtract(const Decoded& d) {
 bool counts_by_constant(const Decoded& d) {
   const bool one = d.mnemonic() == ZYDIS_MNEMONIC_INC || d.mnemonic() == ZYDIS_MNEMONIC_DEC;
   return is_add_or_subtract(d) && (one || has_immediate(d)) &&
-         d.all_operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && d.instruction.operand_width >= 32;
+         d.all_operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && d.instruction.operand_width == 64;
+}
+
+bool tests_bit(const Decoded& d) {
+  return d.category() == ZYDIS_CATEGORY_BITBYTE &&
+         (d.mnemonic() == ZYDIS_MNEMONIC_BT || d.mnemonic() == ZYDIS_MNEMONIC_BTC ||
+          d.mnemonic() == ZYDIS_MNEMONIC_BTR || d.mnemonic() == ZYDIS_MNEMONIC_BTS);
+}
+
+bool swaps_bytes(const Decoded& d) {
+  return d.mnemonic() == ZYDIS_MNEMONIC_BSWAP || d.mnemonic() == ZYDIS_MNEMONIC_MOVBE;
+}
+
+Form string_form(const Decoded& d) {
+  const std::string_view name = ZydisMnemonicGetString(d.mnemonic());
+  return name.starts_with("movs") || name.starts_with("cmps") ? Form::string : Form::string_one;
 }
 
 Form integer_form(const Instruction& i, const Decoded& d) {
@@ -378,7 +433,7 @@ Form integer_form(const Instruction& i, const Decoded& d) {
     case ZYDIS_CATEGORY_POP:
       return Form::pop;
     case ZYDIS_CATEGORY_STRINGOP:
-      return Form::string;
+      return string_form(d);
     case ZYDIS_CATEGORY_XSAVE:
     case ZYDIS_CATEGORY_XSAVEOPT:
       return Form::save_state;
@@ -387,11 +442,13 @@ Form integer_form(const Instruction& i, const Decoded& d) {
   }
   if (is_plain_move(d)) return Form::move;
   if (counts_by_constant(d)) return Form::fold;
+  if (swaps_bytes(d)) return d.instruction.operand_width == 64 ? Form::bswap : Form::bswap_32;
   if (d.category() == ZYDIS_CATEGORY_DATAXFER && i.memory_operands == 1) {
     if (!i.memory[0].store) return Form::load;
     if (!i.memory[0].load) return Form::store;
   }
-  return i.uops > 4 ? Form::microcoded : Form::alu;
+  if (i.uops > 4) return Form::microcoded;
+  return tests_bit(d) ? Form::bit_test : Form::alu;
 }
 
 bool is_multiply_mnemonic(const Decoded& d) {

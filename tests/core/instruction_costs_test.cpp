@@ -87,6 +87,68 @@ TEST(InstructionCosts, GoldenCoveAddsConstantsAtRename) {
   EXPECT_NEAR(cycles_of("goldencove", add_immediate, 6), 1, 0.1);
 }
 
+// InstLatX64, 90672: of 64 bits add r, imm8 and lea r, [r+disp8] take 0.2 cycles in a chain, of 32 bits one.
+TEST(InstructionCosts, GoldenCoveAddsOnly64BitConstantsAtRename) {
+  EXPECT_NEAR(cycles_of("goldencove", {0x83, 0xC0, 1}, 6), 6, 0.1);        // add eax, 1
+  EXPECT_NEAR(cycles_of("goldencove", {0x48, 0x8D, 0x40, 8}, 6), 1, 0.1);  // lea rax, [rax+8]
+  EXPECT_NEAR(cycles_of("goldencove", {0x8D, 0x40, 8}, 6), 6, 0.1);        // lea eax, [rax+8]
+  EXPECT_NEAR(cycles_of("skylake", {0x48, 0x8D, 0x40, 8}, 6), 6, 0.1);
+}
+
+/// Cycles of each of so many instructions.
+struct Measured {
+  const char* what;
+  Code code;
+  unsigned instructions;
+  double cycles;
+};
+
+// InstLatX64, 90672 (big core).
+TEST(InstructionCosts, GoldenCoveHasFewPortsForTheseForms) {
+  const Measured forms[] = {
+      {"bt rbx, 3", {0x48, 0x0F, 0xBA, 0xE3, 3}, 1, 1},
+      {"cqo", {0x48, 0x99}, 1, 0.52},
+      {"lea r8, [rdi+rbx*8]; lea r9; lea r10",
+       {0x4C, 0x8D, 0x04, 0xDF, 0x4C, 0x8D, 0x0C, 0xDF, 0x4C, 0x8D, 0x14, 0xDF},
+       3,
+       0.33},
+      {"pcmpeqb xmm0 and xmm1, xmm8", {0x66, 0x41, 0x0F, 0x74, 0xC0, 0x66, 0x41, 0x0F, 0x74, 0xC8}, 2, 0.5},
+      {"unpcklps xmm0 and xmm1, xmm8", {0x41, 0x0F, 0x14, 0xC0, 0x41, 0x0F, 0x14, 0xC8}, 2, 1},
+      {"pushfq", {0x9C}, 1, 1},
+  };
+  for (const Measured& form : forms)
+    EXPECT_NEAR(cycles_of("goldencove", form.code, 4) / 4 / form.instructions, form.cycles, 0.1) << form.what;
+}
+
+TEST(InstructionCosts, GoldenCoveChainsTakeTheMeasuredCycles) {
+  const Measured chains[] = {
+      {"lea rax, [rax+rbx*8]", {0x48, 0x8D, 0x04, 0xD8}, 1, 2},
+      {"bswap eax", {0x0F, 0xC8}, 1, 1},
+      {"rcl rax, 1", {0x48, 0xD1, 0xD0}, 1, 2},
+      {"rcl rax, 3", {0x48, 0xC1, 0xD0, 3}, 1, 7},
+      {"cmpxchg rbx, rcx", {0x48, 0x0F, 0xB1, 0xCB}, 1, 5},
+      {"fsqrt", {0xD9, 0xFA}, 1, 19},
+      {"packuswb xmm0, xmm1", {0x66, 0x0F, 0x67, 0xC1}, 1, 3},
+      {"pcmpgtq xmm0, xmm1", {0x66, 0x0F, 0x38, 0x37, 0xC1}, 1, 3},
+      {"pslld xmm0, xmm1", {0x66, 0x0F, 0xF2, 0xC1}, 1, 2},
+      {"phaddd xmm0, xmm1", {0x66, 0x0F, 0x38, 0x02, 0xC1}, 1, 2.1},
+      {"vblendvps xmm0, xmm0, xmm1, xmm0", {0xC4, 0xE3, 0x79, 0x4A, 0xC1, 0}, 1, 3},
+  };
+  for (const Measured& chain : chains)
+    EXPECT_NEAR(cycles_of("goldencove", chain.code, 4) / 4, chain.cycles, 0.15) << chain.what;
+}
+
+// InstLatX64, C0662: cmov has all of Lion Cove's integer ports; Skymont's vectors of 256 bits are two halves.
+TEST(InstructionCosts, LionCoveAndSkymontHaveTheMeasuredPorts) {
+  const Code six_cmovs{0x4C, 0x0F, 0x45, 0xC3, 0x4C, 0x0F, 0x45, 0xCB, 0x4C, 0x0F, 0x45, 0xD3,
+                       0x4C, 0x0F, 0x45, 0xDB, 0x4C, 0x0F, 0x45, 0xE3, 0x4C, 0x0F, 0x45, 0xEB};
+  EXPECT_NEAR(cycles_of("lioncove", six_cmovs, 4) / 24, 0.2, 0.05);
+  const Code ymm_add{0xC4, 0xC1, 0x0D, 0xFE, 0xDF};  // vpaddd ymm3, ymm14, ymm15
+  EXPECT_NEAR(cycles_of("skymont", ymm_add, 8) / 8, 0.5, 0.05);
+  const Code pshufb{0x66, 0x41, 0x0F, 0x38, 0x00, 0xC0, 0x66, 0x41, 0x0F, 0x38, 0x00, 0xC8};  // xmm0, xmm1
+  EXPECT_NEAR(cycles_of("skymont", pshufb, 4) / 8, 0.5, 0.05);
+}
+
 TEST(InstructionCosts, PauseIsLongSinceSkylake) {
   EXPECT_NEAR(cycles_of("haswell", pause), 9, 1);
   EXPECT_NEAR(cycles_of("skylake", pause), 140, 1);

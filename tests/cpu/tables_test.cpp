@@ -160,6 +160,8 @@ TEST(CostTable, NeedsPortsAndFormsThatThereAre) {
             "table of models: cpuid of naples is '121', expected two to five numbers with / between");
   EXPECT_EQ(refusal_of_costs(" 121/121.5/68 ", " 121/x "),
             "table of models: cpuid of naples is '121/x', expected numbers");
+  EXPECT_EQ(refusal_of_costs(" 121/121.5/68 ", " 121/121.5@31 "),
+            "table of models: cpuid of naples is '31', expected ports of 0 to 29");
   EXPECT_EQ(refusal_of_costs(" 121/121.5/68 ", " 121/121.5/300 "),
             "table of models: cpuid of naples is '121/121.5/300', expected small numbers");
 }
@@ -174,7 +176,16 @@ TEST(CostTable, TellsWhatWasMeasured) {
   EXPECT_EQ(cpuid->uops, 68);
   EXPECT_EQ(cpuid->port_uops, 2);
   EXPECT_EQ(cpuid->early, 1);
+  EXPECT_EQ(cpuid->ports, 0u) << "those of its kind of work";
   EXPECT_EQ(std::ranges::count(zen.forms, InstructionForm::add_512, &costs::MeasuredCost::form), 0) << "-";
+}
+
+TEST(CostTable, GivesAFormPortsOfItsOwn) {
+  const costs::MeasuredCore zen = zen_with(" 121/121.5/68 ", " 1/0.5@8,11 ");
+  const auto cpuid = std::ranges::find(zen.forms, InstructionForm::cpuid, &costs::MeasuredCost::form);
+  ASSERT_NE(cpuid, zen.forms.end());
+  EXPECT_EQ(cpuid->throughput, 0.5);
+  EXPECT_EQ(cpuid->ports, bit(8) | bit(11));
 }
 
 }  // namespace

@@ -51,6 +51,51 @@ TEST(InstructionForm, VectorFormsFollowFromWidthAndElement) {
   EXPECT_EQ(of({0x66, 0x48, 0x0F, 0x7E, 0xC0}).form, InstructionForm::move_from_vector);  // movq rax, xmm0
 }
 
+TEST(InstructionForm, RenamersFoldConstantsOf64BitsAlone) {
+  EXPECT_EQ(of({0x48, 0xFF, 0xC0}).form, InstructionForm::fold);  // inc rax
+  EXPECT_EQ(of({0x83, 0xC0, 0x01}).form, InstructionForm::alu);   // add eax, 1
+  EXPECT_EQ(of({0xFF, 0xC0}).form, InstructionForm::alu);         // inc eax
+}
+
+TEST(InstructionForm, TellsWhatDiffersInPortsOrCycles) {
+  EXPECT_EQ(of({0x48, 0x8D, 0x43, 8}).form, InstructionForm::lea_offset);           // lea rax, [rbx+8]
+  EXPECT_EQ(of({0x8D, 0x43, 8}).form, InstructionForm::lea);                        // lea eax, [rbx+8]
+  EXPECT_EQ(of({0x48, 0x8D, 0x04, 0xD8}).form, InstructionForm::lea_indexed);       // lea rax, [rax+rbx*8]
+  EXPECT_EQ(of({0x48, 0x8D, 0x04, 0xDD, 8, 0, 0, 0}).form, InstructionForm::lea);   // lea rax, [rbx*8+8]
+  EXPECT_EQ(of({0x48, 0x0F, 0xBA, 0xE3, 3}).form, InstructionForm::bit_test);       // bt rbx, 3
+  EXPECT_EQ(of({0x48, 0x0F, 0xBA, 0x27, 3}).form, InstructionForm::bit_test);       // bt qword [rdi], 3
+  EXPECT_EQ(of({0x48, 0x99}).form, InstructionForm::shift);                         // cqo
+  EXPECT_EQ(of({0x0F, 0xC8}).form, InstructionForm::bswap_32);                      // bswap eax
+  EXPECT_EQ(of({0x48, 0x0F, 0x38, 0xF0, 0x07}).form, InstructionForm::bswap);       // movbe rax, [rdi]
+  EXPECT_EQ(of({0x48, 0xD1, 0xD0}).form, InstructionForm::rotate_carry_one);        // rcl rax, 1
+  EXPECT_EQ(of({0x48, 0xC1, 0xD0, 3}).form, InstructionForm::rotate_carry);         // rcl rax, 3
+  EXPECT_EQ(of({0x48, 0x0F, 0xB1, 0xCB}).form, InstructionForm::compare_exchange);  // cmpxchg rbx, rcx
+  EXPECT_EQ(of({0x0F, 0xC7, 0x0F}).form, InstructionForm::cmpxchg_8);               // cmpxchg8b [rdi]
+  EXPECT_EQ(of({0x9C}).form, InstructionForm::push_flags);                          // pushfq
+  EXPECT_EQ(of({0x9D}).form, InstructionForm::pushf_popf);                          // popfq
+  EXPECT_EQ(of({0x48, 0xAD}).form, InstructionForm::string_one);                    // lodsq
+  EXPECT_EQ(of({0x48, 0xA5}).form, InstructionForm::string);                        // movsq
+  EXPECT_EQ(of({0xD9, 0xFA}).form, InstructionForm::x87_square_root);               // fsqrt
+  EXPECT_EQ(of({0x66, 0x0F, 0x74, 0xC1}).form, InstructionForm::vector_compare);    // pcmpeqb xmm0, xmm1
+  EXPECT_EQ(of({0xC5, 0xFD, 0x74, 0xC8}).form,
+            InstructionForm::vector_compare_256);  // vpcmpeqb ymm1, ymm0, ymm0
+  EXPECT_EQ(of({0x66, 0x0F, 0x38, 0x37, 0xC1}).form, InstructionForm::compare_quads);  // pcmpgtq xmm0, xmm1
+  EXPECT_EQ(of({0x66, 0x0F, 0xF2, 0xC1}).form, InstructionForm::shift_by_vector);      // pslld xmm0, xmm1
+  EXPECT_EQ(of({0x66, 0x0F, 0x72, 0xF0, 3}).form, InstructionForm::vector_shift);      // pslld xmm0, 3
+  EXPECT_EQ(of({0xC4, 0xE2, 0x71, 0x47, 0xD0}).form,
+            InstructionForm::vector_shift);                                        // vpsllvd xmm2, xmm1, xmm0
+  EXPECT_EQ(of({0x66, 0x0F, 0x60, 0xC8}).form, InstructionForm::shuffle);          // punpcklbw xmm1, xmm0
+  EXPECT_EQ(of({0x0F, 0x14, 0xC8}).form, InstructionForm::unpack);                 // unpcklps xmm1, xmm0
+  EXPECT_EQ(of({0x66, 0x0F, 0x3A, 0x0F, 0xC8, 3}).form, InstructionForm::unpack);  // palignr xmm1, xmm0, 3
+  EXPECT_EQ(of({0x66, 0x0F, 0x67, 0xC1}).form, InstructionForm::pack);             // packuswb xmm0, xmm1
+  EXPECT_EQ(of({0x66, 0x0F, 0x38, 0x14, 0xD1}).form, InstructionForm::blend_variable);  // blendvps xmm2, xmm1
+  EXPECT_EQ(of({0x66, 0x0F, 0x3A, 0x0E, 0xC1, 3}).form,
+            InstructionForm::blend_words);  // pblendw xmm0, xmm1, 3
+  EXPECT_EQ(of({0xC4, 0xE3, 0x69, 0x4A, 0xD9, 0}).form, InstructionForm::blend_variable_vex);
+  EXPECT_EQ(of({0x66, 0x0F, 0x38, 0x02, 0xC1}).form, InstructionForm::horizontal_add_integer);  // phaddd
+  EXPECT_EQ(of({0x66, 0x0F, 0x3A, 0x63, 0xC8, 3}).form, InstructionForm::compare_strings);      // pcmpistri
+}
+
 TEST(InstructionForm, FlagWritersAndBranchesThatFuseAreMarked) {
   EXPECT_EQ(of({0x48, 0x39, 0xD8}).flag_writer, FlagWriter::compare);
   EXPECT_EQ(of({0x48, 0x85, 0xC0}).flag_writer, FlagWriter::test);

@@ -32,19 +32,26 @@ enum class InstructionForm : u8 {
   vector_move,
   adc,
   lea,
-  lea_three,   ///< base + index + displacement
-  lea_scaled,  ///< base + scaled index + displacement
-  fold,        ///< add, sub, inc, dec with an immediate
+  lea_offset,   ///< base + displacement, of 64 bits
+  lea_indexed,  ///< base + scaled index
+  lea_three,    ///< base + index + displacement
+  lea_scaled,   ///< base + scaled index + displacement
+  fold,         ///< add, sub, inc, dec of 64 bits with an immediate
   shift,
   shift_by_cl,
   rotate,
+  rotate_carry_one,  ///< RCL, RCR by one
+  rotate_carry,
   double_shift,
   set,
   set_two_flags,  ///< SETA, SETBE: by CF and ZF
   cmov,
   cmov_two_flags,  ///< CMOVA, CMOVBE
+  bit_test,        ///< BT, BTC, BTR, BTS
   bswap,
+  bswap_32,
   xchg,
+  compare_exchange,
   imul_32,
   imul_64,
   mul_wide,
@@ -77,10 +84,13 @@ enum class InstructionForm : u8 {
   serialize,
   rdpid,
   rdrand,
-  pushf_popf,
-  cmpxchg_16,
+  pushf_popf,  ///< the pair, all of which POPF takes
+  push_flags,
+  cmpxchg_8,   ///< CMPXCHG8B
+  cmpxchg_16,  ///< CMPXCHG16B
   load_mxcsr,
-  string,
+  string,      ///< MOVS, CMPS
+  string_one,  ///< of one access: LODS, STOS, SCAS
   repeated_string,
   clflush,
   save_state,
@@ -88,6 +98,7 @@ enum class InstructionForm : u8 {
   x87_add,
   x87_multiply,
   x87_divide,
+  x87_square_root,
   x87_transcendental,
   x87_move,
   add_scalar_single,
@@ -131,7 +142,11 @@ enum class InstructionForm : u8 {
   vector_add,
   vector_add_256,
   vector_add_512,
+  vector_compare,  ///< and minima, averages, absolute values, sums that saturate
+  vector_compare_256,
+  compare_quads,  ///< PCMPGTQ
   vector_shift,
+  shift_by_vector,  ///< by a number in a vector register
   multiply_low_32,  ///< PMULLD
   multiply_low_16,
   multiply_add_16,
@@ -139,9 +154,13 @@ enum class InstructionForm : u8 {
   sum_differences,
   shuffle_bytes,
   shuffle,
-  unpack,
+  unpack,       ///< of floating point; PALIGNR, INSERTPS, MOVDDUP, VPERMILPS
+  pack,         ///< PACKSS, PACKUS
+  blend_words,  ///< PBLENDW
   blend_variable,
+  blend_variable_vex,
   horizontal_add,
+  horizontal_add_integer,
   dot_product,
   permute_lanes,
   permute_words,
@@ -149,6 +168,7 @@ enum class InstructionForm : u8 {
   extract_lane,
   mask_bytes,  ///< PMOVMSKB
   vector_test,
+  compare_strings,  ///< PCMPISTRI and its like
   aes_encode,
   aes_decode,
   carryless_multiply,

@@ -19,6 +19,7 @@ struct Shape {
   unsigned latency = 1;  ///< where nobody measured one
   unsigned uops = 1;     ///< in the fused domain
   Form relative;         ///< whose measurement stands in; itself: none
+  bool chained = false;  ///< independent ones wait for each other's flags or registers
 };
 
 constexpr Shape on(Form form, Role role, unsigned latency = 1, unsigned uops = 1) {
@@ -28,6 +29,11 @@ constexpr Shape like(Form form, Form relative, Role role, unsigned latency = 1, 
   return {form, role, latency, uops, relative};
 }
 
+constexpr Shape chained(Shape shape) {
+  shape.chained = true;
+  return shape;
+}
+
 using R = PortRoles;
 constexpr Shape shapes[] = {
     on(Form::alu, &R::alu),
@@ -35,21 +41,28 @@ constexpr Shape shapes[] = {
     on(Form::zero_idiom, &R::alu, 0),
     on(Form::move, &R::alu),
     on(Form::vector_move, &R::vector),
-    on(Form::adc, &R::condition),
+    chained(on(Form::adc, &R::condition)),
     on(Form::lea, &R::lea),
+    like(Form::lea_offset, Form::lea, &R::lea),
+    like(Form::lea_indexed, Form::lea, &R::lea),
     like(Form::lea_three, Form::lea, &R::lea_three),
     like(Form::lea_scaled, Form::lea_three, &R::lea_three),
     on(Form::fold, &R::alu),
     on(Form::shift, &R::shift),
-    like(Form::shift_by_cl, Form::shift, &R::shift),
+    chained(like(Form::shift_by_cl, Form::shift, &R::shift)),
     like(Form::rotate, Form::shift, &R::shift),
+    chained(like(Form::rotate_carry_one, Form::adc, &R::condition)),
+    chained(like(Form::rotate_carry, Form::adc, &R::condition)),
     on(Form::double_shift, &R::multiply, 3),
     on(Form::set, &R::condition),
     like(Form::set_two_flags, Form::set, &R::condition),
     on(Form::cmov, &R::condition),
     like(Form::cmov_two_flags, Form::cmov, &R::condition),
+    like(Form::bit_test, Form::shift, &R::shift),
     on(Form::bswap, &R::shift),
-    on(Form::xchg, &R::alu, 2, 3),
+    like(Form::bswap_32, Form::bswap, &R::shift),
+    chained(on(Form::xchg, &R::alu, 2, 3)),
+    chained(like(Form::compare_exchange, Form::xchg, &R::alu, 5, 5)),
     on(Form::imul_32, &R::multiply, 3),
     like(Form::imul_64, Form::imul_32, &R::multiply, 3),
     like(Form::mul_wide, Form::imul_64, &R::multiply, 4, 2),
@@ -83,9 +96,12 @@ constexpr Shape shapes[] = {
     on(Form::rdpid, &R::alu, 10, 2),
     on(Form::rdrand, &R::alu, 400, 16),
     on(Form::pushf_popf, &R::alu, 10, 5),
+    like(Form::push_flags, Form::pushf_popf, &R::alu, 10, 5),
+    like(Form::cmpxchg_8, Form::cmpxchg_16, &R::alu, 16, 16),
     on(Form::cmpxchg_16, &R::alu, 16, 16),
     on(Form::load_mxcsr, &R::alu, 5, 4),
     on(Form::string, &R::alu, 4, 5),
+    like(Form::string_one, Form::string, &R::alu, 4, 5),
     on(Form::repeated_string, &R::alu, 30, 20),
     on(Form::clflush, &R::alu, 2, 4),
     on(Form::save_state, &R::alu, 60, 60),
@@ -93,6 +109,7 @@ constexpr Shape shapes[] = {
     on(Form::x87_add, &R::fp_add, 3),
     on(Form::x87_multiply, &R::fp_multiply, 5),
     on(Form::x87_divide, &R::fp_divide, 20),
+    like(Form::x87_square_root, Form::x87_divide, &R::fp_divide, 20),
     on(Form::x87_transcendental, &R::fp_add, 50, 50),
     on(Form::x87_move, &R::fp_multiply),
     on(Form::add_scalar_single, &R::fp_add, 4),
@@ -136,7 +153,11 @@ constexpr Shape shapes[] = {
     on(Form::vector_add, &R::vector),
     like(Form::vector_add_256, Form::vector_add, &R::vector),
     like(Form::vector_add_512, Form::vector_add_256, &R::vector),
+    like(Form::vector_compare, Form::vector_add, &R::vector),
+    like(Form::vector_compare_256, Form::vector_add_256, &R::vector),
+    like(Form::compare_quads, Form::vector_compare, &R::vector),
     on(Form::vector_shift, &R::vector_shift),
+    like(Form::shift_by_vector, Form::vector_shift, &R::vector_shift),
     like(Form::multiply_low_32, Form::multiply_low_16, &R::vector_multiply, 5),
     on(Form::multiply_low_16, &R::vector_multiply, 5),
     on(Form::multiply_add_16, &R::vector_multiply, 5),
@@ -145,8 +166,12 @@ constexpr Shape shapes[] = {
     on(Form::shuffle_bytes, &R::shuffle),
     on(Form::shuffle, &R::shuffle),
     on(Form::unpack, &R::shuffle),
+    like(Form::pack, Form::shuffle, &R::shuffle),
+    like(Form::blend_words, Form::vector_add, &R::vector),
     on(Form::blend_variable, &R::logic, 2),
+    like(Form::blend_variable_vex, Form::blend_variable, &R::logic, 2),
     on(Form::horizontal_add, &R::lanes, 6, 3),
+    like(Form::horizontal_add_integer, Form::horizontal_add, &R::lanes, 6, 3),
     like(Form::dot_product, Form::horizontal_add, &R::fp_multiply, 13, 4),
     on(Form::permute_lanes, &R::lanes, 3),
     like(Form::permute_words, Form::permute_lanes, &R::lanes, 3),
@@ -154,6 +179,7 @@ constexpr Shape shapes[] = {
     like(Form::extract_lane, Form::permute_lanes, &R::lanes, 3),
     on(Form::mask_bytes, &R::from_vector, 2),
     on(Form::vector_test, &R::from_vector, 3, 2),
+    on(Form::compare_strings, &R::from_vector, 11, 3),
     on(Form::aes_encode, &R::encryption, 4),
     like(Form::aes_decode, Form::aes_encode, &R::encryption, 4),
     on(Form::carryless_multiply, &R::lanes, 5),
@@ -174,6 +200,7 @@ const MeasuredCost* find_measured(const std::vector<MeasuredCost>& forms, Form f
 
 bool divides(Form form) {
   return form == Form::div_32 || form == Form::div_64 || form == Form::idiv_64 || form == Form::x87_divide ||
+         form == Form::x87_square_root ||
          (form >= Form::divide_scalar_single && form <= Form::square_root_256_double);
 }
 
@@ -189,10 +216,11 @@ bool is_microcode(Form form) { return form >= Form::load_fence && form <= Form::
 constexpr double longest_pipelined =
     16;  // cycles per instruction beyond which microcode keeps the machine busy
 
-// How a measured throughput keeps the ports busy. An instruction of latency 1 is one uop: what its chain of
-// flags or of its own destination cost in the measurement is no work of a port.
+// How a measured throughput keeps the ports busy. Of an instruction of latency 1, which is one uop, and of
+// one whose copies wait for each other it says nothing: that is a chain of flags or of the destination.
 std::array<PortUse, 2> uses_of(const Shape& shape, const MeasuredCost* cost, PortMask ports,
-                               unsigned latency) {
+                               const InstructionCost& whole) {
+  const unsigned latency = whole.latency_cycles;
   if (shape.role == nullptr || ports == 0) return {};
   if (latency == 0) return {};  // the renamer does it
   const double throughput = cost == nullptr ? 0 : cost->throughput;
@@ -203,14 +231,19 @@ std::array<PortUse, 2> uses_of(const Shape& shape, const MeasuredCost* cost, Por
   if (throughput > longest_pipelined || (is_microcode(shape.form) && throughput >= 1))
     return {PortUse{PortMask{1} << sequencer_port, 1, whole_cycles(throughput)}};
   if (cost != nullptr && cost->port_uops != 0) return {PortUse{ports, cost->port_uops, 1}};
+  if (shape.chained) return {PortUse{ports, whole.uops, 1}};
   const double work = throughput * std::popcount(ports);
   const bool one_uop = latency == 1 && std::popcount(ports) > 1;
   const double uops = one_uop ? 1 : std::clamp(static_cast<double>(nearest(work)), 1.0, 200.0);
   return {PortUse{ports, static_cast<u8>(uops), 1}};
 }
 
+PortMask ports_for(const Shape& shape, const MeasuredCost* measured, const PortRoles& roles) {
+  if (measured != nullptr && measured->ports != 0) return measured->ports;
+  return shape.role == nullptr ? 0 : roles.*shape.role;
+}
+
 InstructionCost cost_of(const Shape& shape, const MeasuredCost* measured, const PortRoles& roles) {
-  const PortMask ports = shape.role == nullptr ? 0 : roles.*shape.role;
   const bool timed = measured != nullptr && measured->latency > 0;
   // What was measured without a chain stalls the machine as long.
   const bool stalls = measured != nullptr && measured->latency == 0 && is_microcode(shape.form);
@@ -223,7 +256,7 @@ InstructionCost cost_of(const Shape& shape, const MeasuredCost* measured, const 
     cost.early_cycles = measured->early;
     cost.latency_cycles = static_cast<u16>(cost.latency_cycles - measured->early);
   }
-  cost.uses = uses_of(shape, measured, ports, cost.latency_cycles);
+  cost.uses = uses_of(shape, measured, ports_for(shape, measured, roles), cost);
   return cost;
 }
 
@@ -236,10 +269,10 @@ void shorten_division(InstructionCost& cost, const WideDivision& division) {
   cost.uses[1].cycles = whole_cycles(division.small_quotient_cycles);
 }
 
-// The core adds the load of a gather, which the measurement has in it.
-constexpr u16 load_of_gather = 5;
+// The core adds the load, which the measurement has in it.
+constexpr u16 load_within = 5;
 void leave_out_load(InstructionCost& cost) {
-  cost.latency_cycles = static_cast<u16>(cost.latency_cycles - std::min(cost.latency_cycles, load_of_gather));
+  cost.latency_cycles = static_cast<u16>(cost.latency_cycles - std::min(cost.latency_cycles, load_within));
 }
 
 }  // namespace
@@ -261,7 +294,8 @@ InstructionCosts make_costs(const MeasuredCore& core) {
   for (const Form form : {Form::div_64, Form::idiv_64})
     if (core.division.small_quotient_cycles != 0 && costs.of(form).uses[1].ports != 0)
       shorten_division(costs.by_form[static_cast<unsigned>(form)], core.division);
-  for (const Form form : {Form::gather_single_256, Form::gather_128, Form::gather_256, Form::gather_quad_256})
+  for (const Form form : {Form::gather_single_256, Form::gather_128, Form::gather_256, Form::gather_quad_256,
+                          Form::string, Form::string_one})
     leave_out_load(costs.by_form[static_cast<unsigned>(form)]);
   return costs;
 }

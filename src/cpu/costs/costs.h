@@ -14,9 +14,10 @@ namespace pmusim::costs {
 struct MeasuredCost {
   InstructionForm form{};
   double latency = 0, throughput = 0;
-  u8 uops = 0;       ///< slots; 0: as on all cores
-  u8 port_uops = 0;  ///< what its ports do; 0: what latency and throughput say
-  u8 early = 0;      ///< cycles of the latency that are not those of the destination's old value
+  u8 uops = 0;         ///< slots; 0: as on all cores
+  u8 port_uops = 0;    ///< what its ports do; 0: what latency and throughput say
+  u8 early = 0;        ///< cycles of the latency that are not those of the destination's old value
+  PortMask ports = 0;  ///< 0: those of the kind of work that it does
 };
 
 /// Divisions of 128 by 64 bits whose quotient is small, as nearly all are. 0: they cost what all do.

@@ -106,12 +106,15 @@ PortMask ports_of(const Place& place) {
 }
 
 MeasuredCost cost_of_form(InstructionForm form, const Place& place) {
-  const std::vector<std::string_view> parts = split(place.word, '/');
+  const std::size_t at = place.word.find('@');
+  const std::vector<std::string_view> parts = split(place.word.substr(0, at), '/');
   if (parts.size() < 2 || parts.size() > 5) place.refuse("two to five numbers with / between");
   MeasuredCost cost{
       .form = form, .latency = decimal(parts[0], place), .throughput = decimal(parts[1], place)};
   u8* const further[] = {&cost.uops, &cost.port_uops, &cost.early};
   for (std::size_t n = 2; n < parts.size(); ++n) *further[n - 2] = small_number(parts[n], place);
+  if (at != std::string_view::npos)
+    cost.ports = ports_of({place.row, place.column, place.word.substr(at + 1)});
   return cost;
 }
 

@@ -12,8 +12,8 @@
 /// the model that has it. The rows with `ports.` are numbers of ports; those of the forms are latency of a
 /// chain/cycles between independent ones/slots/uops on ports/cycles of the latency that are not those of the
 /// destination's old value
-/// (`costs::MeasuredCost`), of which the last may be left out. 0 or -: not measured. Marks are sources, as in
-/// `parameters.h`.
+/// (`costs::MeasuredCost`), of which the last may be left out, and behind @ the ports, where they are not all
+/// of the work's kind. 0 or -: not measured. Marks are sources, as in `parameters.h`.
 namespace pmusim::tables {
 
 /// The columns. Throws std::logic_error where a row is no form, one with ports is missing, or a cell cannot
