@@ -12,51 +12,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <set>
-#include <vector>
 
-#include "trace/tracee.h"
+#include "live/processes.h"
 
 namespace pmusim::live {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// 0: gone.
-u32 parent_of(u32 pid) {
-  const std::string stat = trace::proc_file(pid, "stat");
-  const std::size_t name_end = stat.rfind(')');  // names may hold anything
-  u32 parent = 0;
-  if (name_end != std::string::npos) std::sscanf(stat.c_str() + name_end, ") %*c %u", &parent);
-  return parent;
-}
-
-std::vector<u32> all_processes() {
-  std::vector<u32> all;
-  std::error_code error;
-  for (fs::directory_iterator next("/proc", error), end; !error && next != end; next.increment(error))
-    if (const auto pid = static_cast<u32>(std::strtoul(next->path().filename().c_str(), nullptr, 10));
-        pid != 0)
-      all.push_back(pid);
-  return all;
-}
-
-/// The children of a process, theirs, and so on.
-std::set<u32> descendants_of(u32 ancestor) {
-  std::vector<std::pair<u32, u32>> parents;  // of whom
-  for (const u32 pid : all_processes()) parents.emplace_back(parent_of(pid), pid);
-  std::set<u32> found;
-  for (std::size_t before = 1; before != found.size();) {
-    before = found.size();
-    for (const auto& [parent, pid] : parents)
-      if (parent == ancestor || found.contains(parent)) found.insert(pid);
-  }
-  return found;
-}
 
 /// What the process that keeps the others does. Two descriptors are all that it has open.
 class Keeping {

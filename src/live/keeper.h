@@ -26,6 +26,8 @@ class Keeper {
   /// Ends what is left, and waits for that.
   ~Keeper();
 
+  /// Whose descendants all are that the program starts.
+  u32 process() const { return keeper_; }
   /// Of the program.
   u32 program() const { return program_; }
   /// Readable once the program has ended.

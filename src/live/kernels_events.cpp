@@ -30,14 +30,14 @@ FileDescriptor copy_of(u32 pid, u32 number) {
   return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_getfd, process.number(), number, 0)));
 }
 
+}  // namespace
+
 CountedTasks counted_by(const Call& call) {
   const auto pid = static_cast<i32>(call.arguments[1]);
   return {.pid = pid == 0 ? static_cast<i32>(call.tid) : pid,
           .cpu = static_cast<i32>(call.arguments[2]),
           .flags = call.arguments[4]};
 }
-
-}  // namespace
 
 bool KernelsEvent::is_sampling() const { return beginning_of(attr).sample_period != 0; }
 

@@ -11,6 +11,9 @@
 
 namespace pmusim::live {
 
+/// Whom perf_event_open is to count; pid: of a task, not 0.
+CountedTasks counted_by(const Call& call);
+
 /// A software event of the real kernel's under a number that the supervisor has chosen.
 struct KernelsEvent {
   u32 pid = 0, opener = 0;  ///< process and thread that have opened it

@@ -11,6 +11,7 @@
 #include <initializer_list>
 
 #include "live/page_map.h"
+#include "live/processes.h"
 #include "live/served_calls.h"
 #include "live/start.h"
 
@@ -99,8 +100,9 @@ class Supervisor {
         progress_(std::move(progress)),
         keeper_(std::move(started.keeper)),
         listener_(std::move(started.listener)),
-        tasks_(machine),
-        calls_(machine, tasks_, listener_, numbers, limits, started.shown.registers) {}
+        tasks_(machine, keeper_.process()),
+        calls_(machine, tasks_, listener_, numbers, limits, started.shown.registers,
+               status_of(keeper_.program()).user_namespace) {}
 
   /// The program's status as waitpid gives it.
   int run() {
@@ -189,7 +191,7 @@ Result<RunSummary, Error> run(const RunOptions& options) {
   SessionOptions machine = options.machine;
   machine.limits.perfmon_capable = machine.limits.ipc_lock_capable = false;
   machine.limits.physical_addresses = PageMap::tells_frames();
-  machine.limits.kernel_chains = true;
+  machine.limits.kernel_chains = machine.limits.cpus = true;
   machine.limits.kernel = machine.kernel;
   auto emulated = EmulatedMachine::create(machine);
   if (!emulated.ok()) return Failure(emulated.error());

@@ -2,6 +2,7 @@
 // perf_event_open, and descriptors that come and go. Calls on them are in descriptor_calls.cpp.
 #include "live/served_calls.h"
 
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -13,6 +14,7 @@
 
 #include "events/sampling_pmus.h"
 #include "live/descriptor_link.h"
+#include "live/processes.h"
 #include "live/user_attribute.h"
 #include "perf/attr_check.h"
 #include "perf/context.h"
@@ -23,36 +25,54 @@ namespace {
 
 using perf::EventType;
 
-/// The kernel's own software events and tracepoints work without a PMU. Those that count nothing are opened
-/// for the records beside samples, which have to be in one buffer with them.
-bool is_kernels(const perf::Attr& attr, i32 pid) {
-  if (events::is_sampling_pmu(attr.type)) return false;
-  switch (static_cast<EventType>(attr.type)) {
-    case EventType::hardware:
-    case EventType::hw_cache:
-    case EventType::raw:
-      return false;
-    case EventType::software: {
-      const auto id = static_cast<perf::SoftwareId>(attr.config);
-      return pid == -1 || (id != perf::SoftwareId::dummy && id != perf::SoftwareId::bpf_output);
-    }
-    default:
-      return true;
-  }
-}
-
 bool is_clock(const perf::Attr& attr) {
   return attr.type == static_cast<u32>(EventType::software) &&
          attr.config <= static_cast<u64>(perf::SoftwareId::task_clock);
 }
 
-/// Software events that can be emulated: for groups and buffers of events that are.
+/// Software events of a task that can be emulated: for groups and buffers of events that are.
 bool can_be_emulated(const perf::Attr& attr) { return is_clock(attr) || counts_page_faults(attr); }
 
-/// For a clock it is the same: emulated time passes in user mode only.
-perf::Attr without_kernel_mode(perf::Attr clock) {
-  clock.exclude_kernel = clock.exclude_hv = 1;
-  return clock;
+/// Software events that an emulated CPU knows of.
+bool happens_on_cpus(const perf::Attr& attr) {
+  if (can_be_emulated(attr)) return true;
+  switch (static_cast<perf::SoftwareId>(attr.config)) {
+    case perf::SoftwareId::context_switches:
+    case perf::SoftwareId::cpu_migrations:
+    case perf::SoftwareId::dummy:
+    case perf::SoftwareId::bpf_output:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Those that count nothing are opened for the records beside samples, which have to be in one buffer with
+/// them.
+bool counts_nothing(const perf::Attr& attr) {
+  const auto id = static_cast<perf::SoftwareId>(attr.config);
+  return id == perf::SoftwareId::dummy || id == perf::SoftwareId::bpf_output;
+}
+
+/// Who counts an event.
+enum class Counter : u8 { emulated, kernel, nobody };
+
+/// The kernel's own software events and tracepoints work without a PMU, for tasks: of the emulated CPUs, and
+/// who runs there, the kernel knows nothing.
+Counter counter_of(const perf::Attr& attr, const CountedTasks& counted) {
+  if (events::is_sampling_pmu(attr.type)) return Counter::emulated;
+  const bool of_cpu = counted.cpu >= 0, of_all_tasks = counted.pid == -1;
+  switch (static_cast<EventType>(attr.type)) {
+    case EventType::hardware:
+    case EventType::hw_cache:
+    case EventType::raw:
+      return Counter::emulated;
+    case EventType::software:
+      if (of_cpu || of_all_tasks) return happens_on_cpus(attr) ? Counter::emulated : Counter::nobody;
+      return counts_nothing(attr) ? Counter::emulated : Counter::kernel;
+    default:
+      return of_all_tasks ? Counter::nobody : Counter::kernel;
+  }
 }
 
 /// A page fault's address is the real kernel's alone.
@@ -73,13 +93,14 @@ AtExec at_exec(u64 flags) {
 }  // namespace
 
 ServedCalls::ServedCalls(EmulatedMachine& machine, Tasks& tasks, Listener& listener, NumberRange numbers,
-                         const perf::Limits& limits, u64 registers)
+                         const perf::Limits& limits, u64 registers, const FileIdentity& users)
     : machine_(machine),
       tasks_(tasks),
       listener_(listener),
       numbers_(numbers),
       limits_(limits),
-      registers_(machine.monitor(), registers) {
+      registers_(machine.monitor(), registers),
+      users_(users) {
   machine.perf().on_overflow([this](const perf::Event& event) { signal_overflow(event); });
 }
 
@@ -122,10 +143,13 @@ void ServedCalls::access_registers(const Call& call) {
 ServedCalls::Answer ServedCalls::open(const Call& call) {
   close_abandoned();  // their counters are free for the new one
   std::vector<std::byte> user = read_attribute(call.tid, call.arguments[0]);
-  const auto pid = static_cast<i32>(call.arguments[1]), group = static_cast<i32>(call.arguments[3]);
+  const CountedTasks counted = counted_by(call);
+  const auto group = static_cast<i32>(call.arguments[3]);
   EventDescriptor* leader = group >= 0 ? descriptors_.find(call.tid, call.arguments[3]) : nullptr;
   const perf::Attr wanted = beginning_of(user);
-  const bool kernels = user.size() < 16 || is_kernels(wanted, pid);
+  const Counter counter = user.size() < 16 ? Counter::kernel : counter_of(wanted, counted);
+  if (counter == Counter::nobody) return -EOPNOTSUPP;
+  const bool kernels = counter == Counter::kernel;
   if (leader == nullptr && kernels && !shares_buffer(call, wanted))
     return can_be_emulated(wanted) ? open_kernels(call, user) : std::nullopt;
   if (leader == nullptr && group >= 0) leader = take_over_group(call, static_cast<u32>(group));
@@ -134,7 +158,7 @@ ServedCalls::Answer ServedCalls::open(const Call& call) {
     return -EOPNOTSUPP;  // in a group of ours
   auto attr = perf::copy_attr(user, limits_.kernel);
   if (!kernels && wanted.sample_period != 0)
-    for (const u32 number : kernels_.samplers(call.tid, pid != 0 ? static_cast<u32>(pid) : call.tid))
+    for (const u32 number : kernels_.samplers(call.tid, static_cast<u32>(counted.pid)))
       take_over_group(call, number);  // to write to one buffer with this
   if (attr.ok()) return open_here(call, *attr, leader != nullptr ? &leader->event() : nullptr);
   if (attr.error().error_number == E2BIG) trace::write_memory(call.tid, call.arguments[0], user);
@@ -167,8 +191,7 @@ EventDescriptor* ServedCalls::take_over(const Call& call, const KernelsEvent& ke
   std::vector<std::byte> user = kernels.attr;
   const auto attr = perf::copy_attr(user, limits_.kernel);
   if (!attr.ok()) return nullptr;
-  const auto event =
-      make_event(is_clock(*attr) ? without_kernel_mode(*attr) : *attr, leader, kernels.counted);
+  const auto event = make_event(*attr, leader, kernels.counted, kernels.opener);
   if (!event.ok()) return nullptr;
   auto made = EventDescriptor::make(**event, kernels.opener);
   if (!made || listener_.give(call, made->read_end, kernels.number, at_exec(kernels.counted.flags)) < 0) {
@@ -191,28 +214,36 @@ bool ServedCalls::shares_buffer(const Call& call, const perf::Attr& attr) {
 }
 
 i64 ServedCalls::open_here(const Call& call, const perf::Attr& attr, perf::Event* leader) {
-  CountedTasks counted{.pid = static_cast<i32>(call.arguments[1]),
-                       .cpu = static_cast<i32>(call.arguments[2]),
-                       .flags = call.arguments[4]};
-  if (counted.pid == 0) counted.pid = static_cast<i32>(call.tid);
-  const auto event = make_event(attr, leader, counted);
+  const auto event = make_event(attr, leader, counted_by(call), call.tid);
   if (!event.ok()) return -event.error().error_number;
   return give_descriptor(call, **event);
 }
 
 Result<perf::Event*, KernelError> ServedCalls::make_event(const perf::Attr& attr, perf::Event* leader,
-                                                          CountedTasks counted) {
+                                                          const CountedTasks& counted, u32 opener) {
   if (auto allowed = perf::check_rights(attr, counted.pid, counted.cpu, counted.flags, limits_); !allowed)
     return Failure(allowed.error());
-  if (counted.pid > 0) {
-    const int error = tasks_.watch(static_cast<u32>(counted.pid));
-    if (error == EPERM) return Failure(KernelError(EBUSY, "pid: the task is traced by another"));
-    if (error != 0) return Failure(KernelError(error, "pid: the task cannot be watched"));
-  }
+  if (auto watched = watch(counted, opener); !watched) return Failure(watched.error());
   if (!counts_page_faults(attr)) return machine_.monitor().open_event(attr, leader, counted);
-  if (auto counts = check_page_faults(attr, static_cast<u32>(counted.pid)); !counts)
+  if (auto counts = check_page_faults(attr, counted.pid > 0 ? static_cast<u32>(counted.pid) : opener);
+      !counts)
     return Failure(counts.error());
   return machine_.perf().open(attr, counted.pid, counted.cpu, leader, counted.flags);
+}
+
+/// Whom an event counts; its CPU is looked at by the perf core.
+Result<Done, KernelError> ServedCalls::watch(const CountedTasks& counted, u32 opener) {
+  constexpr u64 perfmon_capable = bit(CAP_PERFMON) | bit(CAP_SYS_ADMIN);
+  if ((counted.flags & perf::open_flag::PID_CGROUP) != 0)
+    return Failure(KernelError(EINVAL, "PID_CGROUP: nobody knows who is in a cgroup of this machine"));
+  if (counted.pid == -1 && !status_of(opener).has_any(perfmon_capable, users_))
+    return Failure(KernelError(EACCES, "pid -1: observing a CPU needs CAP_PERFMON"));
+  const int error = counted.pid > 0     ? tasks_.watch(static_cast<u32>(counted.pid))
+                    : counted.pid == -1 ? tasks_.watch_cpus(opener)
+                                        : 0;
+  if (error == EPERM) return Failure(KernelError(EBUSY, "pid: a task is traced by another"));
+  if (error != 0) return Failure(KernelError(error, "pid: a task cannot be watched"));
+  return Done{};
 }
 
 i64 ServedCalls::give_descriptor(const Call& call, perf::Event& event) {

@@ -5,6 +5,7 @@
 #include "live/event_descriptor.h"
 #include "live/kernels_events.h"
 #include "live/listener.h"
+#include "live/machine_view.h"
 #include "live/msr_device.h"
 #include "live/tasks.h"
 
@@ -14,8 +15,9 @@ namespace pmusim::live {
 /// programs do with its descriptors. All others are the kernel's.
 class ServedCalls {
  public:
+  /// `users`: the user namespace whose root may observe CPUs.
   ServedCalls(EmulatedMachine& machine, Tasks& tasks, Listener& listener, NumberRange numbers,
-              const perf::Limits& limits, u64 registers);
+              const perf::Limits& limits, u64 registers, const FileIdentity& users);
   ServedCalls(const ServedCalls&) = delete;
   ServedCalls& operator=(const ServedCalls&) = delete;
 
@@ -48,7 +50,8 @@ class ServedCalls {
   bool shares_buffer(const Call& call, const perf::Attr& attr);
   i64 open_here(const Call& call, const perf::Attr& attr, perf::Event* leader);
   Result<perf::Event*, KernelError> make_event(const perf::Attr& attr, perf::Event* leader,
-                                               CountedTasks counted);
+                                               const CountedTasks& counted, u32 opener);
+  Result<Done, KernelError> watch(const CountedTasks& counted, u32 opener);
   i64 give_descriptor(const Call& call, perf::Event& event);
 
   void access_registers(const Call& call);
@@ -86,6 +89,7 @@ class ServedCalls {
   NumberRange numbers_;
   perf::Limits limits_;
   MsrDevice registers_;
+  FileIdentity users_;
   EventDescriptors descriptors_;
   KernelsEvents kernels_;
   std::vector<Buffer> buffers_;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What each stop of a watched task means (ptrace(2)), and what retires with it.
-#include <fmt/format.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <csignal>
-#include <filesystem>
 
+#include "live/processes.h"
 #include "live/ptrace.h"
 #include "live/tasks.h"
 #include "trace/process_maps.h"
@@ -21,11 +20,7 @@ bool leaves_call_unfinished(u32 tid) {
   return registers && static_cast<i64>(registers->orig_rax) >= 0 && trace::is_restart(registers->rax);
 }
 
-bool has_other_threads(u32 pid) {
-  std::error_code error;
-  const std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", pid), error);
-  return !error && std::distance(begin(threads), end(threads)) > 1;
-}
+bool has_other_threads(u32 pid) { return threads_of(pid).size() > 1; }
 
 }  // namespace
 
@@ -276,8 +271,11 @@ void Tasks::take_over_leader(u32 former, u32 tid) {
 void Tasks::executed(u32 tid) {
   const u32 former = trace::event_message(tid);
   if (former != tid) take_over_leader(former, tid);
-  WatchedTask* const task = find(tid);
-  if (task == nullptr) return trace::let_go(tid, 0);  // its events have gone with the thread
+  WatchedTask* task = find(tid);
+  if (task == nullptr && !cpus_watched_)
+    return trace::let_go(tid, 0);  // its events have gone with the thread
+  if (task == nullptr) task = &add(tid);
+  observers_.erase(task->pid);
   machine_.execute({.pid = task->pid, .tid = tid, .command = trace::command_of(tid), .exec = true});
   task->space = std::make_shared<trace::AddressSpace>();
   task->faults.reset();
@@ -305,8 +303,29 @@ void Tasks::gone(WatchedTask& task) {
   if (task.state != State::ending) ends(task);  // killed in a way that left no time
   ++ended_;
   tasks_.erase(task.tid);
-  // A parent that was killed cannot tell of its child any more.
-  for (const u32 child : std::exchange(early_, {})) trace::let_go(child, 0);
+  receive_orphans();
+}
+
+/// A parent that was killed cannot tell of its child any more.
+void Tasks::receive_orphans() {
+  std::vector<u32> orphans;
+  for (const u32 tid : early_)
+    if (const TaskStatus child = status_of(tid); !is_watched(child.process) && !is_watched(child.parent))
+      orphans.push_back(tid);
+  for (const u32 tid : orphans) {
+    early_.erase(tid);
+    if (!cpus_watched_) {
+      trace::let_go(tid, 0);
+      continue;
+    }
+    add(tid);
+    follow_events();
+    between_instructions(*find(tid));
+  }
+}
+
+bool Tasks::is_watched(u32 pid) const {
+  return std::ranges::any_of(tasks_, [=](const auto& entry) { return entry.second.pid == pid; });
 }
 
 }  // namespace pmusim::live

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "live/processes.h"
 #include "live/ptrace.h"
 #include "perf/context.h"
 
@@ -20,14 +21,13 @@ bool counts(const perf::Event& event) {
   return event.state >= perf::EventState::inactive && event.leader->state >= perf::EventState::inactive;
 }
 
-/// By the tid of the task that they are on.
-std::map<u32, Interest> interests(const perf::PerfCore& perf) {
-  std::map<u32, Interest> result;
+Interests interests(const perf::PerfCore& perf) {
+  Interests result;
   for (const perf::Event* event : perf.events()) {
     const perf::Task* const task = event->context != nullptr ? event->context->task() : nullptr;
-    if (task == nullptr) continue;
-    Interest& interest = result.try_emplace(task->tid, Interest::lifecycle).first->second;
-    if (counts(*event)) interest = Interest::instructions;
+    if (task == nullptr && event->state <= perf::EventState::exit) continue;  // its task is gone
+    Interest& interest = task != nullptr ? result.of_task[task->tid] : result.of_cpus;
+    interest = std::max(interest, counts(*event) ? Interest::instructions : Interest::lifecycle);
   }
   return result;
 }
@@ -42,11 +42,42 @@ WatchedTask* Tasks::find(u32 tid) {
 int Tasks::watch(u32 tid) {
   if (find(tid) != nullptr) return 0;
   if (const int error = seize(tid); error != 0) return error;
+  add(tid);
+  return 0;
+}
+
+/// Who is attached to.
+WatchedTask& Tasks::add(u32 tid) {
   WatchedTask& task = tasks_[tid];
   task.pid = trace::process_of(tid);
   task.tid = tid;
   machine_.catch_up();
   machine_.perf().task_started(task.pid, tid, trace::command_of(tid));
+  return task;
+}
+
+/// From then on whatever they start is watched, too. Who forks meanwhile shows with the next look.
+int Tasks::watch_cpus(u32 opener) {
+  for (bool found = !cpus_watched_; found;) {
+    found = false;
+    for (const u32 pid : descendants_of(keeper_))
+      if (const int error = watch_threads(pid, found); error != 0) return error;
+  }
+  cpus_watched_ = true;
+  observers_.insert(trace::process_of(opener));
+  return 0;
+}
+
+int Tasks::watch_threads(u32 pid, bool& found) {
+  for (const u32 tid : threads_of(pid)) {
+    if (find(tid) != nullptr) continue;
+    const int error = watch(tid);
+    found = found || error == 0;
+    if (error == 0) continue;
+    const TaskStatus status = status_of(tid);
+    const bool will_be_announced = status.tracer == static_cast<u32>(::getpid());
+    if (!status.has_ended && !will_be_announced) return error;
+  }
   return 0;
 }
 
@@ -59,21 +90,29 @@ int Tasks::restrict_to(u32 tid, const std::vector<u32>& cpus, bool all) {
 }
 
 void Tasks::follow_events() {
-  const std::map<u32, Interest> now = interests(machine_.perf());
+  const Interests now = interests(machine_.perf());
+  cpus_watched_ = cpus_watched_ && now.of_cpus != Interest::none;
+  if (!cpus_watched_) observers_.clear();
   faults_counted_ = std::ranges::any_of(
       machine_.perf().events(), [](const perf::Event* event) { return counts_page_faults(event->attr); });
   follow_extended();
   std::vector<WatchedTask*> ready;
   for (auto& [tid, task] : tasks_) {
-    const auto interest = now.find(tid);
-    task.interest = task.is_restricted ? Interest::lifecycle : Interest::none;
-    if (interest != now.end()) task.interest = std::max(task.interest, interest->second);
+    task.interest = interest_in(task, now);
     if (task.state == State::ready) ready.push_back(&task);
     if (task.state != State::native || task.interest == Interest::lifecycle || task.asked_to_stop) continue;
     interrupt(tid);
     task.asked_to_stop = true;
   }
   for (WatchedTask* task : ready) settle(*task);
+}
+
+Interest Tasks::interest_in(const WatchedTask& task, const Interests& events) const {
+  Interest interest = task.is_restricted ? Interest::lifecycle : Interest::none;
+  if (const auto own = events.of_task.find(task.tid); own != events.of_task.end())
+    interest = std::max(interest, own->second);
+  const Interest most = observers_.contains(task.pid) ? Interest::lifecycle : Interest::instructions;
+  return std::max(interest, std::min(events.of_cpus, most));
 }
 
 /// Who is ready when the first event asks for them has them; others bring them with their next stop.

@@ -21,6 +21,12 @@ enum class Interest : u8 {
   instructions,  ///< it is stepped
 };
 
+/// Of all events.
+struct Interests {
+  std::map<u32, Interest> of_task;    ///< by tid
+  Interest of_cpus = Interest::none;  ///< of everybody on them
+};
+
 /// Page faults of one instruction.
 struct FaultedAt {
   PageFaults::Count count;
@@ -69,16 +75,24 @@ struct ForcedCall {
 
 /// The watched tasks: attached to, stepped one at a time and in turns, and followed into what they start.
 ///
+/// Events of a CPU are on everybody below the keeper, but for the programs that have opened them: a sampler
+/// would be slowed down by what it samples, and sample itself. Those run by themselves, as if they watched
+/// from elsewhere, until they execute another program or open events on themselves.
+///
 /// Nothing here waits for a task that could wait for the supervisor: steps over system calls are not waited
 /// for at all, and the wait for others ends with a tick of the caller's interval timer, too.
 class Tasks {
  public:
-  explicit Tasks(EmulatedMachine& machine) : machine_(machine) {}
+  /// `keeper`: the process below which all programs are.
+  Tasks(EmulatedMachine& machine, u32 keeper) : machine_(machine), keeper_(keeper) {}
   Tasks(const Tasks&) = delete;
   Tasks& operator=(const Tasks&) = delete;
 
   /// Watches a task from now on. 0, or the errno of attaching.
   int watch(u32 tid);
+  /// Watches everybody, for an event of a CPU that this task opens; until there is no such event. 0, or the
+  /// errno of attaching.
+  int watch_cpus(u32 opener);
   /// CPUs that are online and that the task may run on from now on; it is watched for that, unless that is
   /// all of them. 0, or the errno of attaching.
   int restrict_to(u32 tid, const std::vector<u32>& cpus, bool all);
@@ -107,6 +121,9 @@ class Tasks {
   using State = WatchedTask::State;
 
   WatchedTask* find(u32 tid);
+  WatchedTask& add(u32 tid);
+  int watch_threads(u32 pid, bool& found);
+  Interest interest_in(const WatchedTask& task, const Interests& events) const;
   WatchedTask* next_ready();
   void go(WatchedTask& task);
   void step_into_handler(WatchedTask& task);
@@ -133,6 +150,8 @@ class Tasks {
   void take_over_leader(u32 former, u32 tid);
   void ends(WatchedTask& task);
   void gone(WatchedTask& task);
+  void receive_orphans();
+  bool is_watched(u32 pid) const;
   void forget(WatchedTask& task);
 
   void retire(WatchedTask& task, const trace::ThreadState& after);
@@ -150,9 +169,12 @@ class Tasks {
   void ignore_trap(u32 tid);
 
   EmulatedMachine& machine_;
+  u32 keeper_;
   trace::InstructionStore store_;
   std::map<u32, WatchedTask> tasks_;           // by tid
   std::set<u32> early_;                        // stopped before their parent announced them
+  std::set<u32> observers_;                    // processes that have opened events of CPUs
+  bool cpus_watched_ = false;                  // by such events: everybody is watched
   bool faults_counted_ = false;                // by any event
   std::optional<trace::XstateReader> xstate_;  // while an event samples extended registers
   u64 ended_ = 0;

@@ -2,6 +2,7 @@
 #include "perf/attr_check.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "perf/attr_registers.h"
@@ -113,6 +114,14 @@ Outcome check_flags(const Attr& attr) {  // A15 to A17
   return Done{};
 }
 
+/// Software events whose occurrences are the kernel's own.
+bool counts_in_kernel(const Attr& attr) {
+  if (attr.type != static_cast<u32>(EventType::software)) return false;
+  constexpr std::array ids{SoftwareId::cpu_clock, SoftwareId::task_clock, SoftwareId::context_switches,
+                           SoftwareId::cpu_migrations};
+  return std::ranges::find(ids, static_cast<SoftwareId>(attr.config)) != ids.end();
+}
+
 }  // namespace
 
 Result<Attr, KernelError> check_attr(Attr attr, const Limits& limits) {
@@ -133,12 +142,13 @@ Outcome check_rights(const Attr& attr, i32 pid, i32 cpu, u64 flags, const Limits
   const bool hardened = has(limits.kernel, change::kernel_chains_need_rights);
   const bool kernel_chain = hardened && !limits.kernel_chains && (attr.sample_type & sample::CALLCHAIN) &&
                             !attr.exclude_callchain_kernel;
+  const bool kernel_mode = !attr.exclude_kernel && !(limits.cpus && counts_in_kernel(attr));
   const bool text_poke = hardened && attr.text_poke;
-  if ((!attr.exclude_kernel || text_poke || kernel_chain) && !limits.may_see_kernel())  // B5
+  if ((kernel_mode || text_poke || kernel_chain) && !limits.may_see_kernel())  // B5
     return refuse(EACCES, "{}: needs perf_event_paranoid <= 1 or CAP_PERFMON",
-                  !attr.exclude_kernel ? "exclude_kernel is 0"
-                  : text_poke          ? "text_poke"
-                                       : "kernel call chains");
+                  kernel_mode ? "exclude_kernel is 0"
+                  : text_poke ? "text_poke"
+                              : "kernel call chains");
   if (attr.namespaces && !limits.perfmon_capable)
     return refuse(EACCES, "namespaces: needs CAP_PERFMON");      // B6
   if (attr.freq && attr.sample_period > limits.max_sample_rate)  // B7

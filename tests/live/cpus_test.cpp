@@ -7,8 +7,13 @@
 namespace pmusim::test {
 namespace {
 
+using testing::AllOf;
+using testing::ContainsRegex;
 using testing::ElementsAre;
+using testing::Gt;
 using testing::HasSubstr;
+using testing::Lt;
+using testing::Not;
 
 const std::vector<std::string> four{"--machine", "skylake:4c"};
 
@@ -78,6 +83,51 @@ TEST_F(Live, EachCpuHasItsRegisters) {
   EXPECT_THAT(output.err, HasSubstr("No such file"));  // of CPU 4
 }
 
+const std::string system_program = std::string(TEST_PROGRAMS) + "/system";
+
+// errno values as perf_event_open(2) and a kernel of four CPUs without cgroups of perf events give them.
+TEST_F(Live, EventsOfCpusAreRefusedAsLinuxDoes) {
+  EXPECT_EQ(run_live({system_program, "refusals"}, four).out, R"(CPU 3: works
+CPU 4: EINVAL
+no CPU: EINVAL
+kernel mode: EACCES
+kernel's page faults: EACCES
+alignment faults: EOPNOTSUPP
+a tracepoint: EOPNOTSUPP
+a cgroup: EINVAL
+)");
+}
+
+// perf_allow_cpu() of Linux, where perf_event_paranoid is 2.
+TEST_F(Live, EventsOfCpusNeedTheRightToObserve) {
+  if (!installed("setpriv")) GTEST_SKIP() << "util-linux is not installed";
+  const Output output =
+      run_live({"setpriv", "--bounding-set", "-perfmon,-sys_admin", "--", system_program, "refusals"}, four);
+  EXPECT_THAT(lines(output.out).at(0), "CPU 3: EACCES") << output.err;
+}
+
+// Units of CPUs are 2,000 rounds of two instructions each: three children work on CPU 1, 2 and 3, and then
+// all of them on CPU 0. Events of the children are an independent count of the same.
+constexpr std::string_view counts_of_children = R"(CPU 1: 2
+CPU 2: 4
+CPU 3: 6
+kind 0: 0 beyond those of the tasks
+kind 1: 0 beyond those of the tasks
+kind 2: 0 beyond those of the tasks
+page faults: at least those of the pages
+clock: all the time
+migrations: 3
+switches: as many as moves and ends
+)";
+
+TEST_F(Live, EventsOfCpusCountAllTasksThere) {
+  EXPECT_EQ(run_live({system_program, "children"}, four).out, "CPU 0: 3\n" + std::string(counts_of_children));
+}
+
+TEST_F(Live, WhoCountsCpusAndItselfIsAmongItsTasks) {
+  EXPECT_EQ(run_live({system_program, "all"}, four).out, "CPU 0: 10\n" + std::string(counts_of_children));
+}
+
 std::string count_of(const std::vector<std::string>& options, const std::string& file) {
   const Output output = run_live(
       {"perf", "stat", "-x,", "-o", file, "-e", "instructions:u", "--", std::string(TEST_PROGRAMS) + "/bare"},
@@ -91,6 +141,54 @@ TEST_F(LiveWithPerf, AProgramIsTheSameOnManyCpus) {
   EXPECT_NE(one, "");
   EXPECT_EQ(count_of(four, file("four")), one);
   EXPECT_EQ(count_of({"--machine", "skylake:4c", "--schedule", "rotate"}, file("rotate")), one);
+}
+
+/// perf stat's counts of each CPU of the machine, in their order.
+std::vector<u64> counts_of_cpus(const std::string& machine, const std::vector<std::string>& program,
+                                const std::string& file) {
+  std::vector<std::string> command{"perf", "stat",           "-a", "-A", "-x,", "-o", file,
+                                   "-e",   "instructions:u", "--"};
+  command.insert(command.end(), program.begin(), program.end());
+  const Output output = run_live(command, {"--machine", machine}, Addresses::fixed);
+  EXPECT_EQ(output.status, 0) << output.err;
+  std::vector<u64> counts;
+  for (const std::string& line : lines(read_file(file)))
+    if (line.starts_with("CPU")) counts.push_back(std::stoull(line.substr(line.find(',') + 1)));
+  return counts;
+}
+
+// Beside the program itself there is what perf's child, or taskset, does until it executes it.
+TEST_F(LiveWithPerf, StatOfAllCpusCountsTheProgramWhereItRuns) {
+  const std::vector<u64> one = counts_of_cpus("skylake:1c", {bare_program}, file("one"));
+  const std::vector<u64> all =
+      counts_of_cpus("skylake:4c", {"taskset", "-c", "2", bare_program}, file("all"));
+  const u64 alone = std::stoull(count_of({"--model", "skylake"}, file("alone")));
+  EXPECT_THAT(one, ElementsAre(AllOf(Gt(alone), Lt(alone + 2000))));
+  EXPECT_THAT(all, ElementsAre(Gt(alone), 0, AllOf(Gt(alone), Lt(alone + 1000)), 0));
+}
+
+TEST_F(LiveWithPerf, RecordOfAllCpusSamplesWhoRunsThere) {
+  const Output recorded = run_live({"perf", "record", "-a", "-g", "-o", file("perf.data"), "-e",
+                                    "instructions:u", "-c", "500", "--", system_program, "children"},
+                                   four);
+  ASSERT_EQ(recorded.status, 0) << recorded.err;
+  const std::string cpus =
+      run_perf({"report", "--stdio", "-g", "none", "--sort", "cpu,comm"}, file("perf.data")).out;
+  for (const char* row : {"000  system", "001  system", "002  system", "003  system"})
+    EXPECT_THAT(cpus, HasSubstr(row));
+  EXPECT_THAT(cpus, Not(HasSubstr("swapper"))) << "nothing retires on an idle CPU";
+  EXPECT_THAT(cpus, Not(ContainsRegex("  perf( |\n)"))) << "perf-exec, its child, is one of them";
+}
+
+// As long as it takes, which is the watchdog's to bound.
+TEST_F(LiveWithPerf, TopOfAllCpusShowsWhoRuns) {
+  const Output output =
+      run_live({"sh", "-c", "mkfifo \"$0\"; " + std::string(TEST_PROGRAMS) + R"(/company >/dev/null &
+tail -f /dev/null | stdbuf -o0 perf top --stdio -a -d 1 -e instructions:u -c 500 --sort comm,sym >"$0" &
+grep -a -m 1 'company  *\[\.\]' "$0")",
+                file("top")},
+               four);
+  EXPECT_THAT(output.out, ContainsRegex("company +\\[.\\] +(work|clock_nanosleep)")) << output.err;
 }
 
 }  // namespace

@@ -153,7 +153,6 @@ TEST_F(Live, AnEventMayBeClosedWhileItWakesItsReader) {
 
 TEST_F(Live, WhatCannotWorkIsRefusedAsAKernelDoes) {
   EXPECT_EQ(run_live({events_program, "refusals"}).out, R"(kernel mode: EACCES
-every task of a CPU: EACCES
 a CPU that is not there: EINVAL
 no such task: ESRCH
 an unknown flag: EINVAL

@@ -235,6 +235,22 @@ TEST(ParanoidLevels, KernelCallChainsMayBePermittedByThemselves) {
   EXPECT_FALSE(check_rights(attr, 100, -1, 0, limits).ok());
 }
 
+TEST(ParanoidLevels, CpusMayBePermittedWithoutTheKernel) {
+  const Limits limits{.perfmon_capable = false, .cpus = true};
+  EXPECT_TRUE(limits.may_see_cpu());
+  EXPECT_FALSE(limits.may_see_kernel());
+  const auto allowed = [&](EventType type, u64 config) {
+    Attr attr;
+    attr.type = static_cast<u32>(type);
+    attr.config = config;
+    return check_rights(attr, -1, 0, 0, limits).ok();
+  };
+  EXPECT_TRUE(allowed(EventType::software, static_cast<u64>(SoftwareId::context_switches)));
+  EXPECT_TRUE(allowed(EventType::software, static_cast<u64>(SoftwareId::task_clock)));
+  EXPECT_FALSE(allowed(EventType::software, static_cast<u64>(SoftwareId::page_faults)));
+  EXPECT_FALSE(allowed(EventType::hardware, 0));
+}
+
 // Linux: perf_event_set_clock().
 TEST(SampleClock, IsOneOfFiveOfWhichTwoCanBeReadInAnNmi) {
   constexpr i32 realtime = 0, monotonic = 1, monotonic_raw = 4, boottime = 7, tai = 11;

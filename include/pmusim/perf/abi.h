@@ -294,6 +294,9 @@ struct Limits {
   bool physical_addresses = false;
   /// So are kernel call chains of events that exclude the kernel: where there is no kernel mode to watch.
   bool kernel_chains = false;
+  /// So are all tasks of a CPU, and software events that count in the kernel: clocks, context switches and
+  /// migrations, which are known without any kernel mode to watch.
+  bool cpus = false;
   u32 mlock_kib = 516;  ///< perf_event_mlock_kb, for each CPU
   u32 max_sample_rate = 100'000;
   u16 max_stack = 127;
@@ -303,7 +306,7 @@ struct Limits {
 
   SimdAbi simd() const { return simd_abi(kernel); }
   bool may_see_kernel() const { return paranoid <= 1 || perfmon_capable; }
-  bool may_see_cpu() const { return paranoid <= 0 || perfmon_capable; }
+  bool may_see_cpu() const { return paranoid <= 0 || perfmon_capable || cpus; }
 };
 
 }  // namespace pmusim::perf

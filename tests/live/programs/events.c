@@ -251,7 +251,6 @@ static void refusals(void) {
   attr.exclude_kernel = 0;
   tell("kernel mode", open_event(&attr, 0, -1, -1, 0));
   attr.exclude_kernel = 1;
-  tell("every task of a CPU", open_event(&attr, -1, 0, -1, 0));
   tell("a CPU that is not there", open_event(&attr, 0, 1, -1, 0));
   tell("no such task", open_event(&attr, 0x3FFFFFFF, -1, -1, 0));
   tell("an unknown flag", open_event(&attr, 0, -1, -1, 1ul << 40));

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Counts CPUs of a machine of four while children of its work there; prints what a test looks at.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "work.h"
+
+enum { cpus = 4, children = 3 };
+
+typedef unsigned long long u64;
+
+static struct perf_event_attr counter(unsigned type, u64 config) {
+  struct perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.size = sizeof attr;
+  attr.type = type;
+  attr.config = config;
+  attr.disabled = attr.exclude_hv = 1;
+  attr.exclude_kernel = type == PERF_TYPE_HARDWARE;
+  attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+  return attr;
+}
+
+static int open_event(struct perf_event_attr attr, int pid, int cpu) {
+  return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int on_cpu(unsigned type, u64 config, int cpu) { return open_event(counter(type, config), -1, cpu); }
+
+static const struct {
+  unsigned type;
+  u64 config;
+} kinds[] = {{PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+             {PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+             {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+             {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+             {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+             {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
+             {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES}};
+enum { of_hardware = 3, page_faults = 3, clock_of_cpu = 4, migrations = 5, switches = 6, all_kinds = 7 };
+
+struct count {
+  u64 value, enabled;
+};
+
+static struct count count_of(int event) {
+  struct count count = {0, 0};
+  if (read(event, &count, sizeof count) != sizeof count) printf("read fails\n");
+  return count;
+}
+
+static void run_on(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) printf("CPU %d: %s\n", cpu, strerrorname_np(errno));
+}
+
+// Waits for the pipe, moves once, and touches pages of its own.
+static void be_child(int n, int start) {
+  char byte;
+  run_on(n + 1);
+  if (read(start, &byte, 1) != 1) _exit(1);
+  work(2000UL * (unsigned long)(n + 1));
+  run_on(0);
+  char* pages = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (int page = 0; page < 4; ++page) pages[page * 4096] = 1;
+  work(1000);
+  _exit(0);
+}
+
+// Children that work for themselves, and those whose counts their opener wants: itself, or not.
+static void count_children(int opener_too) {
+  int start[2], of_cpus[all_kinds][cpus], of_tasks[all_kinds][children + 1];
+  if (pipe(start) != 0) exit(1);
+  int tasks = 0, pids[children + 1];
+  for (; tasks < children; ++tasks)
+    if ((pids[tasks] = fork()) == 0) be_child(tasks, start[0]);
+  if (opener_too) {
+    run_on(0);
+    pids[tasks++] = getpid();
+  }
+  for (int kind = 0; kind < all_kinds; ++kind) {
+    const struct perf_event_attr attr = counter(kinds[kind].type, kinds[kind].config);
+    struct perf_event_attr user = attr;
+    user.exclude_kernel = 1;
+    for (int cpu = 0; cpu < cpus; ++cpu)
+      if ((of_cpus[kind][cpu] = open_event(kind == page_faults ? user : attr, -1, cpu)) < 0)
+        printf("kind %d: %s\n", kind, strerrorname_np(errno));
+    for (int task = 0; kind < of_hardware && task < tasks; ++task)
+      of_tasks[kind][task] = open_event(attr, pids[task], -1);
+  }
+  prctl(PR_TASK_PERF_EVENTS_ENABLE);
+  if (opener_too) work(7000);
+  if (write(start[1], "abc", children) != children) exit(1);
+  for (int n = 0; n < children; ++n) wait(NULL);
+  prctl(PR_TASK_PERF_EVENTS_DISABLE);
+  struct count sum[all_kinds];
+  for (int kind = 0; kind < all_kinds; ++kind) {
+    sum[kind] = (struct count){0, 0};
+    for (int cpu = 0; cpu < cpus; ++cpu) {
+      const struct count count = count_of(of_cpus[kind][cpu]);
+      if (kind == 0) printf("CPU %d: %llu\n", cpu, count.value / 2000);
+      sum[kind].value += count.value;
+      sum[kind].enabled += count.enabled;
+    }
+    if (kind >= of_hardware) continue;
+    for (int task = 0; task < tasks; ++task) sum[kind].value -= count_of(of_tasks[kind][task]).value;
+    printf("kind %d: %lld beyond those of the tasks\n", kind, (long long)sum[kind].value);
+  }
+  printf("page faults: %s\n", sum[page_faults].value >= 4 * children ? "at least those of the pages" : "too few");
+  printf("clock: %s\n", sum[clock_of_cpu].value == sum[clock_of_cpu].enabled ? "all the time" : "differs");
+  printf("migrations: %llu\n", sum[migrations].value);
+  printf("switches: %s\n", sum[switches].value >= 2 * children ? "as many as moves and ends" : "too few");
+}
+
+static void refused(const char* what, int result) {
+  printf("%s: %s\n", what, result >= 0 ? "works" : strerrorname_np(errno));
+}
+
+static void print_refusals(void) {
+  struct perf_event_attr kernel_mode = counter(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  kernel_mode.exclude_kernel = 0;
+  struct perf_event_attr cycles = counter(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+  refused("CPU 3", on_cpu(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 3));
+  refused("CPU 4", on_cpu(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 4));
+  refused("no CPU", on_cpu(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, -1));
+  refused("kernel mode", open_event(kernel_mode, -1, 0));
+  refused("kernel's page faults", on_cpu(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0));
+  refused("alignment faults", on_cpu(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS, 0));
+  refused("a tracepoint", on_cpu(PERF_TYPE_TRACEPOINT, 1, 0));
+  refused("a cgroup", (int)syscall(SYS_perf_event_open, &cycles, 0, 0, -1, PERF_FLAG_PID_CGROUP));
+}
+
+int main(int argc, char** argv) {
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  if (argc == 2 && strcmp(argv[1], "refusals") == 0) print_refusals();
+  if (argc == 2 && strcmp(argv[1], "children") == 0) count_children(0);
+  if (argc == 2 && strcmp(argv[1], "all") == 0) count_children(1);
+  return 0;
+}
