@@ -39,12 +39,18 @@ class KernelSide {
   u64 now() const { return machine_.clock()(machine_.pmu().tsc()); }
 
   void replug();
+  /// Another thread, or nobody, runs from now on: interrupts that are on their way come before.
+  void leave() { machine_.pmu().take_interrupts(frame_); }
   void tell(const trace::ProcessStart& start);
   void tell(const trace::ThreadStart& start) {
     linux_fork(static_cast<int>(start.parent_tid), static_cast<int>(start.pid), static_cast<int>(start.tid));
   }
-  void tell(const trace::ThreadExit& exit) { linux_exit(static_cast<int>(exit.tid)); }
+  void tell(const trace::ThreadExit& exit) {
+    if (exit.tid == tid_) leave();
+    linux_exit(static_cast<int>(exit.tid));
+  }
   void tell(const trace::ThreadSwitch& to) {
+    if (to.tid != tid_) leave();
     pid_ = to.pid;
     tid_ = to.tid;
     linux_switch_to(static_cast<int>(to.tid));

@@ -2,6 +2,8 @@
 #ifndef PMUSIM_PMU_PMI_LINE_H
 #define PMUSIM_PMU_PMI_LINE_H
 
+#include <algorithm>
+
 #include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/pmu/observer.h"
@@ -26,6 +28,8 @@ class PmiLine {
   }
   /// True when an instruction boundary at `cycle` takes the interrupt.
   bool deliverable(u64 cycle, bool masked) const { return pending_ && !masked && cycle >= due_cycle_; }
+  /// A boundary at `cycle` can take it already, where one is on its way.
+  void hasten(u64 cycle) { due_cycle_ = std::min(due_cycle_, cycle); }
   void acknowledge() { pending_ = false; }
 
   bool pending() const { return pending_; }

@@ -45,6 +45,7 @@ Pmu::~Pmu() = default;
 void Pmu::retire(const Retirement& retirement) { sequencer_->retire(retirement); }
 void Pmu::wait_until(u64 cycle, const InterruptFrame& frame) { sequencer_->wait_until(cycle, frame); }
 void Pmu::halt_until(u64 cycle, const InterruptFrame& frame) { sequencer_->halt_until(cycle, frame); }
+void Pmu::take_interrupts(const InterruptFrame& frame) { sequencer_->take_interrupts(frame); }
 
 BlockTotals Pmu::totals(std::span<const Retirement> execution, u64 since) const {
   BlockTotals block;

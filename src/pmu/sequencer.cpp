@@ -123,6 +123,12 @@ void Sequencer::halt_until(u64 cycle, const InterruptFrame& frame) {
   }
 }
 
+void Sequencer::take_interrupts(const InterruptFrame& frame) {
+  pmi_.hasten(now());
+  ibs_interrupt_.hasten(now());
+  if (pmi_due()) deliver_pmi(frame);
+}
+
 // A record taken in is an event of its own.
 void Sequencer::log_branch(const Retirement& r, Counted& counted) {
   Branch branch = Branch::of(r);

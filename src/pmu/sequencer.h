@@ -51,6 +51,7 @@ class Sequencer {
   void retire(const Retirement& retirement);
   void wait_until(u64 cycle, const InterruptFrame& frame);
   void halt_until(u64 cycle, const InterruptFrame& frame);
+  void take_interrupts(const InterruptFrame& frame);
 
   BlockSums totals(std::span<const Retirement> execution, u64 since) const;
   u64 headroom(const BlockSums& block, u64 at_most) const;

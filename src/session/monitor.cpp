@@ -299,6 +299,7 @@ void Monitor::start(const trace::ProcessStart& first, u32 cpu) {
 /// Who ran until now leaves an idle CPU behind where the next one runs on another.
 void Monitor::switch_to(const trace::ThreadSwitch& to, u32 cpu, perf::PerfCpu::SwitchReason reason) {
   MonitoredCpu* const next = cpus_.at(cpu).get();
+  if (next != running_ || to.tid != tid_) running_->leave();
   if (next != running_) {
     running_->perf().set_time(running_->now());
     running_->perf().switch_to(0, reason);
@@ -368,7 +369,10 @@ void Monitor::on_side_band(const trace::SideBandRecord& record, u32 cpu) {
       s.perf_->fork(start.parent_tid, start.pid, start.tid);
       s.enter_cgroup(start.tid);
     }
-    void operator()(const trace::ThreadExit& exit) const { s.perf_->exit(exit.tid); }
+    void operator()(const trace::ThreadExit& exit) const {
+      if (exit.tid == s.tid_) s.running_->leave();
+      s.perf_->exit(exit.tid);
+    }
     void operator()(const trace::ThreadSwitch& to) const { s.switch_to(to, cpu); }
     void operator()(const trace::Map& map) const {
       if (map.pid == trace::kernel_pid) return;  // was there before anybody's

@@ -106,6 +106,12 @@ void MonitoredCpu::stand_still_until(u64 core_cycle) {
   if (pmu_.now() >= deadline_cycle_) catch_up();
 }
 
+void MonitoredCpu::leave() {
+  const u64 before = pmu_.now();
+  pmu_.take_interrupts(frame_);
+  cycles_ahead_ += pmu_.now() - before;
+}
+
 void MonitoredCpu::halt_until(u64 tsc) {
   InterruptFrame idle;
   idle.cpl = Cpl::kernel;

@@ -102,6 +102,8 @@ class MonitoredCpu final : private PmiHandler, private perf::Target {
   Sight sight() const { return sight_; }
   /// Nothing counts until this cycle of the core's clock, from where the program stands.
   void stand_still_until(u64 core_cycle);
+  /// Another thread, or nobody, runs from now on: interrupts that are on their way come before.
+  void leave();
   /// Idle until the time-stamp counter shows so much, ticks included.
   void halt_until(u64 tsc);
   void enter_signal_handler(u64 address) { (in_kernel_ ? user_ : frame_).registers.rip = address; }

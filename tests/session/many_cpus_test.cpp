@@ -175,5 +175,17 @@ TEST(ManyCpus, CpusThatAreAskedForAreSampledAlone) {
   for (std::size_t n = 0; n < samples.size(); ++n) EXPECT_EQ(samples[n].sample.who.cpu, 1u);
 }
 
+// A PMI is shorter on its way than a kernel's switch to another task.
+TEST(ManyCpus, AnInterruptComesBeforeTheThreadLeaves) {
+  for (const Schedule schedule : {Schedule::spread, Schedule::rotate}) {
+    Session session = open("skylake:4c", 9, schedule);
+    RecordOptions options{.events = *events::parse_events("instructions:u", session.model()), .period = 11};
+    options.cpus = {0, 1, 2, 3};
+    const Samples samples = *sample(session, options);
+    ASSERT_GT(samples.size(), 1000u);
+    for (std::size_t n = 0; n < samples.size(); ++n) EXPECT_NE(samples[n].sample.who.tid, 0u) << n;
+  }
+}
+
 }  // namespace
 }  // namespace pmusim::many_cpus_test

@@ -83,6 +83,9 @@ class Pmu final : public Bus {
   /// all that is counted while not halted (SDM vol. 3B, "unhalted") stand still. A PMI that becomes due is
   /// handled.
   void halt_until(u64 cycle, const InterruptFrame& frame);
+  /// A PMI that is on its way is handled now, in the code of `frame`: what follows takes longer than its way,
+  /// and none of that time is in what retires (a kernel's switch to another task).
+  void take_interrupts(const InterruptFrame& frame);
 
   /// What one execution of a block of instructions adds, under the present programming. `execution` is one
   /// that has been seen, `since` the cycle of the retirement before it; all executions are taken to be alike.
