@@ -37,6 +37,8 @@ EmulatedMachine::EmulatedMachine(const SessionOptions& options, std::unique_ptr<
     : monitor_(options, program_), cores_(std::move(cores)) {
   cores_->add(monitor_);
   cores_->join_caches(0);
+  // perf takes a record with time 0 for one that has none, and reads nothing behind it.
+  for (u32 cpu = 0; cpu < monitor_.cpus(); ++cpu) monitor_.cpu(cpu).perf().set_time(first_ns);
 }
 
 void EmulatedMachine::run(trace::OpenBlock& open, u64 next_ip) {

@@ -51,6 +51,7 @@ class EmulatedMachine {
  private:
   perf::PerfCpu& running() { return monitor_.cpu(cores_->cpu()).perf(); }
 
+  static constexpr u64 first_ns = 1;
   static constexpr trace::Contents what_is_stepped{.addresses = true, .registers = true, .extended = true};
 
   /// Code and memory are read where they are.
