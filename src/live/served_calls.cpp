@@ -19,6 +19,7 @@
 #include "perf/attr_check.h"
 #include "perf/context.h"
 #include "perf/ring_buffer.h"
+#include "session/core_types.h"
 
 namespace pmusim::live {
 namespace {
@@ -59,8 +60,9 @@ enum class Counter : u8 { emulated, kernel, nobody };
 
 /// The kernel's own software events and tracepoints work without a PMU, for tasks: of the emulated CPUs, and
 /// who runs there, the kernel knows nothing.
-Counter counter_of(const perf::Attr& attr, const CountedTasks& counted) {
+Counter counter_of(const perf::Attr& attr, const CountedTasks& counted, const Monitor& monitor) {
   if (events::is_sampling_pmu(attr.type)) return Counter::emulated;
+  if (monitor.is_hybrid() && attr.type == cpu_atom_type) return Counter::emulated;
   const bool of_cpu = counted.cpu >= 0, of_all_tasks = counted.pid == -1;
   switch (static_cast<EventType>(attr.type)) {
     case EventType::hardware:
@@ -147,7 +149,8 @@ ServedCalls::Answer ServedCalls::open(const Call& call) {
   const auto group = static_cast<i32>(call.arguments[3]);
   EventDescriptor* leader = group >= 0 ? descriptors_.find(call.tid, call.arguments[3]) : nullptr;
   const perf::Attr wanted = beginning_of(user);
-  const Counter counter = user.size() < 16 ? Counter::kernel : counter_of(wanted, counted);
+  const Counter counter =
+      user.size() < 16 ? Counter::kernel : counter_of(wanted, counted, machine_.monitor());
   if (counter == Counter::nobody) return -EOPNOTSUPP;
   const bool kernels = counter == Counter::kernel;
   if (leader == nullptr && kernels && !shares_buffer(call, wanted))

@@ -58,27 +58,24 @@ WatchedTask& Tasks::add(u32 tid) {
 
 /// From then on whatever they start is watched, too. Who forks meanwhile shows with the next look.
 int Tasks::watch_cpus(u32 opener) {
-  for (bool found = !cpus_watched_; found;) {
-    found = false;
+  for (bool looks = !cpus_watched_; looks;) {
+    const std::size_t known = tasks_.size();
     for (const u32 pid : descendants_of(keeper_))
-      if (const int error = watch_threads(pid, found); error != 0) return error;
+      for (const u32 tid : threads_of(pid))
+        if (const int error = watch_if_running(tid); error != 0) return error;
+    looks = tasks_.size() != known;
   }
   cpus_watched_ = true;
   observers_.insert(trace::process_of(opener));
   return 0;
 }
 
-int Tasks::watch_threads(u32 pid, bool& found) {
-  for (const u32 tid : threads_of(pid)) {
-    if (find(tid) != nullptr) continue;
-    const int error = watch(tid);
-    found = found || error == 0;
-    if (error == 0) continue;
-    const TaskStatus status = status_of(tid);
-    const bool will_be_announced = status.tracer == static_cast<u32>(::getpid());
-    if (!status.has_ended && !will_be_announced) return error;
-  }
-  return 0;
+/// Who has been attached to as the child of a watched task is announced by it.
+int Tasks::watch_if_running(u32 tid) {
+  const int error = watch(tid);
+  if (error == 0) return 0;
+  const TaskStatus status = status_of(tid);
+  return status.has_ended || status.tracer == static_cast<u32>(::getpid()) ? 0 : error;
 }
 
 int Tasks::restrict_to(u32 tid, const std::vector<u32>& cpus, bool all) {

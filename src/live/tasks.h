@@ -122,7 +122,7 @@ class Tasks {
 
   WatchedTask* find(u32 tid);
   WatchedTask& add(u32 tid);
-  int watch_threads(u32 pid, bool& found);
+  int watch_if_running(u32 tid);
   Interest interest_in(const WatchedTask& task, const Interests& events) const;
   WatchedTask* next_ready();
   void go(WatchedTask& task);

@@ -41,6 +41,7 @@ class Monitor {
   MonitoredCpu& cpu(u32 number) const { return *cpus_.at(number); }
   /// Index into Topology::types.
   u32 type_of(u32 cpu) const { return type_of_.at(cpu); }
+  bool is_hybrid() const { return types_.size() > 1; }
   /// What it gets of what retires.
   Sight sight() const { return cpus_.front()->sight(); }
   // the first CPU's

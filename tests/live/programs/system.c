@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,7 +120,8 @@ static void count_children(int opener_too) {
     for (int task = 0; task < tasks; ++task) sum[kind].value -= count_of(of_tasks[kind][task]).value;
     printf("kind %d: %lld beyond those of the tasks\n", kind, (long long)sum[kind].value);
   }
-  printf("page faults: %s\n", sum[page_faults].value >= 4 * children ? "at least those of the pages" : "too few");
+  printf("page faults: %s\n",
+         sum[page_faults].value >= 4 * children ? "at least those of the pages" : "too few");
   printf("clock: %s\n", sum[clock_of_cpu].value == sum[clock_of_cpu].enabled ? "all the time" : "differs");
   printf("migrations: %llu\n", sum[migrations].value);
   printf("switches: %s\n", sum[switches].value >= 2 * children ? "as many as moves and ends" : "too few");
@@ -142,9 +145,24 @@ static void print_refusals(void) {
   refused("a cgroup", (int)syscall(SYS_perf_event_open, &cycles, 0, 0, -1, PERF_FLAG_PID_CGROUP));
 }
 
+static void open_beside_traced(void) {
+  const int child = fork();
+  if (child == 0) {
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  waitpid(child, NULL, WUNTRACED);
+  refused("beside a traced task", on_cpu(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0));
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  refused("when it is gone", on_cpu(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0));
+}
+
 int main(int argc, char** argv) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (argc == 2 && strcmp(argv[1], "refusals") == 0) print_refusals();
+  if (argc == 2 && strcmp(argv[1], "traced") == 0) open_beside_traced();
   if (argc == 2 && strcmp(argv[1], "children") == 0) count_children(0);
   if (argc == 2 && strcmp(argv[1], "all") == 0) count_children(1);
   return 0;
