@@ -511,18 +511,19 @@ void CoreEngine::add_uops(unsigned uops, Quantities& quantities) {
   quantities[static_cast<unsigned>(Quantity::uops_issued)] += uops;
 }
 
-Quantities CoreEngine::sum(const QuantitySet& wanted) const {
-  Quantities sums{};
-  lowered().quantities.add_to(sums);
-  add_uops(sync_uops_, sums);
-  pipeline_.account_time(begin_cycle_, cycle(), sums);
-  for (const Requests& reported : requests_)
-    wanted.each_index([&](unsigned which) { sums[which] += reported.quantities[which]; });
+void CoreEngine::add_sum(const QuantitySet& wanted, Quantities& sums) const {
+  constexpr QuantitySet of_code{Quantity::uops, Quantity::uops_issued, Quantity::slots_heavy};
+  constexpr QuantitySet of_time{Quantity::cycles, Quantity::slots, Quantity::reference_cycles};
   constexpr QuantitySet by_instruction =
       Pipeline::lost | FrontEnd::delivered | QuantitySet{Quantity::resteer_cycles};
-  if (!wanted.intersects(by_instruction)) return sums;
+  lowered().quantities.add_to(sums);
+  add_uops(sync_uops_, sums);
+  if (wanted.intersects(of_time)) pipeline_.account_time(begin_cycle_, cycle(), sums);
+  if (!(of_code | of_time | by_instruction).contains(wanted))
+    for (const Requests& reported : requests_)
+      wanted.each_index([&](unsigned which) { sums[which] += reported.quantities[which]; });
+  if (!wanted.intersects(by_instruction)) return;
   for (const Passed& each : passed()) account(each, wanted, sums);
-  return sums;
 }
 
 const Retirement& CoreEngine::retire(Cursor& cursor) const {

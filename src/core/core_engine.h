@@ -92,7 +92,13 @@ class CoreEngine {
   SignalSet signals_of(std::size_t instruction) const;
   /// Quantities of all instructions of this execution, which have passed outside of transactions and have no
   /// recorded time: those that are wanted, and perhaps others.
-  Quantities sum(const QuantitySet& wanted) const;
+  Quantities sum(const QuantitySet& wanted) const {
+    Quantities sums{};
+    add_sum(wanted, sums);
+    return sums;
+  }
+  /// The same on top of what is there, modulo 2^32.
+  void add_sum(const QuantitySet& wanted, Quantities& sums) const;
   /// What accesses that hit raise, by LoweredInstruction::accesses: what else an instruction raises is
   /// unusual.
   void expect(const std::array<SignalSet, 4>& hits) { hits_ = hits; }

@@ -49,6 +49,7 @@ class IntervalCore {
   SignalSet actual_signals(u32 instruction) const;
   /// Of the last execution, outside of transactions: what its instructions reported of these quantities.
   Quantities sum(const QuantitySet& wanted) const { return engine_.sum(wanted); }
+  void add_sum(const QuantitySet& wanted, Quantities& sums) const { engine_.add_sum(wanted, sums); }
   /// Of the last execution: how its instructions came through, by number.
   std::span<const CoreEngine::Passed> passed() const { return engine_.passed(); }
   /// Adds what `Pipeline::lost` names: the time lost before such an instruction, and to what.
