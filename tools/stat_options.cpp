@@ -9,6 +9,7 @@
 #include "quantity.h"
 #include "record_command.h"
 #include "session/time_spans.h"
+#include "session/topdown_tree.h"
 #include "stat_command.h"
 
 namespace pmusim::tools {
@@ -100,8 +101,6 @@ std::optional<std::vector<u32>> cpus_of(const StatCommand& command, const Topolo
   return cpus;
 }
 
-constexpr unsigned deepest_topdown_level = 6;
-
 void check_topdown_level(const StatCommand& command) {
   if (command.topdown_level == 0 || command.topdown_level > deepest_topdown_level)
     throw CommandError(
@@ -112,22 +111,25 @@ void check_topdown_level(const StatCommand& command) {
 
 std::vector<const Metric*> wanted_metrics(const StatCommand& command, const CpuModel& model) {
   std::vector<const Metric*> wanted;
+  const auto add_all = [&](const std::vector<const Metric*>& found) {
+    for (const Metric* const metric : found)
+      if (std::ranges::find(wanted, metric) == wanted.end()) wanted.push_back(metric);
+  };
   const auto add = [&](std::string_view option, std::string_view list) {
     const auto found = find_metrics(list, model);
     if (!found.ok()) throw CommandError(fmt::format("{}: {}", option, found.error().message));
-    for (const Metric* const metric : *found)
-      if (std::ranges::find(wanted, metric) == wanted.end()) wanted.push_back(metric);
+    add_all(*found);
   };
-  const auto add_level = [&](unsigned level) {
-    const std::string group = fmt::format("TopdownL{}", level);
-    if (level > 1 && !find_metrics(group, model).ok())
-      throw CommandError(fmt::format("--td-level {}: {} counts level {} only", command.topdown_level,
-                                     model.title, level - 1));
-    add("--topdown", group);
+  const auto add_topdown = [&](std::string_view option, unsigned level) {
+    const auto found = topdown_metrics(model, level);
+    if (!found.ok()) throw CommandError(fmt::format("{}: {}", option, found.error().message));
+    add_all(*found);
   };
   if (!command.metrics.empty()) add("-M " + command.metrics, command.metrics);
-  if (command.topdown)
-    for (unsigned level = 1; level <= command.topdown_level; ++level) add_level(level);
+  if (command.topdown) {
+    add_topdown("--topdown", 1);
+    add_topdown(fmt::format("--td-level {}", command.topdown_level), command.topdown_level);
+  }
   return wanted;
 }
 

@@ -7,13 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <map>
 #include <string>
 
 #include "base/suggest.h"
-#include "events/names.h"
-#include "events/resolve.h"
-#include "pmusim/events/parser.h"
+#include "session/countable_events.h"
 #include "session/metric_formula.h"
 #include "session/metric_table.h"
 
@@ -176,86 +173,6 @@ void append_formulas(std::vector<Metric>& to) {
   auto unit = units.begin();
   for (const FormulaMetric& row : formula_metrics()) to.push_back(metric_of(row, *unit++));
 }
-
-bool has_needed(const Metric& metric, const CpuModel& model) {
-  std::string_view left = metric.needs;
-  while (!left.empty()) {
-    const std::string_view word = left.substr(0, left.find(' '));
-    if (word == model.name ||
-        std::ranges::find(model.events, word, &EventDefinition::name) != model.events.end())
-      return true;
-    left.remove_prefix(std::min(left.size(), word.size() + 1));
-  }
-  return metric.needs.empty();
-}
-
-/// Which events a model counts of what formulas name. Remembers what it was asked.
-class CountableEvents {
- public:
-  explicit CountableEvents(const CpuModel& model) : model_(model) {}
-
-  /// The events of a metric, or nothing where one cannot be counted.
-  const std::optional<Names>& of(const Metric& metric) {
-    const auto [at, is_new] = of_metrics_.try_emplace(&metric);
-    if (is_new) at->second = find(metric);
-    return at->second;
-  }
-
- private:
-  std::optional<Names> find(const Metric& metric) {
-    if (metric.formula.empty()) return of_lists(metric);
-    return has_needed(metric, model_) ? of_formula(metric.formula) : std::nullopt;
-  }
-
-  std::optional<Names> of_lists(const Metric& metric) {
-    Names all;
-    for (const Names* const side : {&metric.numerator, &metric.subtracted, &metric.denominator})
-      for (const std::string_view name : *side) {
-        if (name.starts_with("topdown-") && !events::find_driver_event(model_, name)) return std::nullopt;
-        all.push_back(name);
-      }
-    return all;
-  }
-
-  std::optional<Names> of_formula(std::string_view formula) {
-    Names all;
-    for (const std::string_view name : formula_names(formula)) {
-      const std::optional<Names> events = of_name(name);
-      if (!events) return std::nullopt;
-      for (const std::string_view event : *events)
-        if (std::ranges::find(all, event) == all.end()) all.push_back(event);
-    }
-    return all;
-  }
-
-  std::optional<Names> of_name(std::string_view name) {
-    bool is_event = true;
-    for (const Metric& metric : metrics()) {
-      if (metric.name != name) continue;
-      is_event = false;
-      if (const std::optional<Names>& events = of(metric)) return events;
-    }
-    for (const FormulaTerm& term : formula_terms()) {
-      if (term.name != name) continue;
-      is_event = false;
-      if (std::optional<Names> events = of_formula(term.formula)) return events;
-    }
-    return is_event && counts(name) ? std::optional(Names{name}) : std::nullopt;
-  }
-
-  bool counts(std::string_view event) {
-    const auto [at, is_new] = of_events_.try_emplace(event);
-    if (!is_new) return at->second;
-    const auto groups = events::parse_events(std::string(event), model_);
-    if (!groups.ok()) return false;
-    const perf::Attr& attr = groups->front().events.front().attr;
-    return at->second = !events::is_pmu_event(attr) || events::resolve(model_, attr, {}).ok();
-  }
-
-  const CpuModel& model_;
-  std::map<const Metric*, std::optional<Names>> of_metrics_;
-  std::map<std::string_view, bool> of_events_;
-};
 
 bool is_in_group(const Metric& metric, std::string_view group) {
   if (metric.group == group) return true;

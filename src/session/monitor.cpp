@@ -12,6 +12,7 @@
 #include "perf/simd_abi.h"
 #include "session/perf_time.h"
 #include "session/sampling_cost.h"
+#include "session/traced.h"
 
 namespace pmusim {
 
@@ -23,14 +24,6 @@ std::vector<CpuModel> core_models(const SessionOptions& options) {
 
 Machine hardware(const SessionOptions& options) {
   return options.machine ? Machine(*options.machine) : Machine(options.model);
-}
-
-constexpr u64 ns_per_second = 1'000'000'000;
-
-/// perf time in the control page's form: ns = tsc * mult >> shift.
-perf::TscToNs clock_of(const CoreParameters& core) {
-  constexpr u16 shift = 31;
-  return {.mult = static_cast<u32>((ns_per_second << shift) / core.tsc_hz), .shift = shift};
 }
 
 /// By auto counter reload, from a word of 32 bits whose extension to the counter's width is a policy.
@@ -88,13 +81,6 @@ bool is_page_fault(const perf::Attr& attr) {
   const auto id = static_cast<perf::SoftwareId>(attr.config);
   return id == perf::SoftwareId::page_faults || id == perf::SoftwareId::page_faults_min ||
          id == perf::SoftwareId::page_faults_maj;
-}
-
-events::Traced traced(const trace::Contents& contents, CoreLevel core) {
-  return {.addresses = contents.addresses ? events::DataAddresses::recorded : events::DataAddresses::missing,
-          .code = contents.stand_in_code ? events::TracedCode::stand_in : events::TracedCode::own,
-          .time = contents.timing ? events::TimeSource::recorded : events::TimeSource::core_model,
-          .core = core};
 }
 
 }  // namespace

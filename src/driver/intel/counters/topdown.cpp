@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "arch/perf_metrics.h"
 #include "driver/intel/intel_driver.h"
 #include "driver/x86/event_data.h"
 #include "driver/x86/linux_changes.h"
@@ -23,12 +24,6 @@ bool is_slots(u64 config) { return (config & event_and_umask) == slots_code; }
 bool is_metric(u64 config) {
   const u64 code = config & event_and_umask;
   return (code & msr::evtsel::EVENT) == 0 && code >= first_metric && code <= last_metric;
-}
-
-u64 metric_slots(u64 slots, u64 metrics, unsigned metric) {
-  constexpr u64 whole = 0xFF;
-  const u64 share = metrics >> (8 * metric) & whole;
-  return (slots / whole) * share + slots % whole * share / whole;
 }
 
 u64 topdown_increase(const perf::Event& event, TopdownReading before, TopdownReading now) {

@@ -22,8 +22,6 @@ bool is_metric(u64 config);
 /// What an event that has its counter counted between two readings of it. A share is rounded, and can become
 /// less: then it counted nothing.
 u64 topdown_increase(const perf::Event& event, TopdownReading before, TopdownReading now);
-/// Of slots that a metric counts: its byte of PERF_METRICS in 255ths, rounded down.
-u64 metric_slots(u64 slots, u64 metrics, unsigned metric);
 
 }  // namespace pmusim::driver
 
