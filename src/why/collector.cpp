@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "why/event_sums.h"
 #include "why/processes.h"
 #include "why/trace_pass.h"
 
@@ -38,7 +39,7 @@ struct Kind {
 /// A block in one address space; its instructions have the rows from `row` on.
 struct BlockRows {
   const trace::Block* block = nullptr;
-  u32 row = 0, stride = nowhere;
+  u32 row = 0, stride = nowhere, sums = nowhere;
   u64 executions = 0, repeats = 0;  // of these, those that another follows at once
 };
 
@@ -73,10 +74,33 @@ Chain chain_of(const BlockRows& rows, std::size_t number) {
   return chain;
 }
 
+/// What an instruction adds to a running total of lost time.
+class LostBetween {
+ public:
+  explicit LostBetween(const Quantities& before) {
+    for (const Quantity part : parts) before_[index(part)] = before[index(part)];
+  }
+  /// Of one of these parts.
+  u64 until(const Quantities& after, Quantity part) const {
+    return after[index(part)] - before_[index(part)];
+  }
+
+ private:
+  static constexpr std::array parts{
+      Quantity::recovery_cycles,      Quantity::slots_bad_speculation, Quantity::slots_frontend,
+      Quantity::slots_backend,        Quantity::slots_memory,          Quantity::stall_cycles_memory,
+      Quantity::stall_cycles_l1_miss, Quantity::stall_cycles_l2_miss,  Quantity::stall_cycles_l3_miss};
+  static constexpr std::size_t index(Quantity part) { return static_cast<std::size_t>(part); }
+  Quantities before_;  // of the parts alone: the rest would take longer to clear than all else here
+};
+
 class Collector {
  public:
-  Collector(IntervalCore core, const CoreParameters& parameters, bool time_is_recorded)
+  /// `sums`: null if no events are counted.
+  Collector(IntervalCore core, const CoreParameters& parameters, bool time_is_recorded,
+            std::optional<EventSums> sums)
       : core_(std::move(core)),
+        sums_(std::move(sums)),
         width_(parameters.issue_width),
         second_tlb_cycles_(parameters.stlb_latency_cycles),
         time_is_recorded_(time_is_recorded) {}
@@ -95,22 +119,26 @@ class Collector {
   }
   /// By space, in the order in which blocks were seen: an instruction of several blocks comes several times.
   std::vector<CountedInstruction> take();
+  /// Behind take().
+  std::vector<CountedBlock> take_blocks();
   void take_flow(Collection& collection);
 
  private:
   BlockRows& rows_of(const trace::Block& block);
   void add_time(u32 row, const BlockExecution& execution);
   void add_lost_time(u32 row, const CoreEngine::Passed& passed);
-  void add_signals(u32 row, const BlockExecution& execution);
-  u64 refill_before(const CoreEngine::Passed& passed);
+  void add_signals(const BlockRows& rows, const BlockExecution& execution);
+  u64 refill_before(const CoreEngine::Passed& passed) const;
   void add_conditional_cycles(u32 row, const BlockExecution& execution, u32 n, const SignalSet& signals);
   static void correct(SignalRow& row, const SignalSet& usual, const SignalSet& actual);
   void add_usual_signals(const Space& space);
+  void add_usual_signals(const BlockRows& rows, const Kind& kind);
   Counts counts_of(u32 row) const;
   void take(const Space& space, const BlockRows& rows, std::vector<CountedInstruction>& all) const;
   void add_addresses(const BlockRows& rows, std::span<const u64> addresses);
 
   IntervalCore core_;
+  std::optional<EventSums> sums_;
   unsigned width_;
   u64 second_tlb_cycles_;
   bool time_is_recorded_;
@@ -121,7 +149,7 @@ class Collector {
   std::vector<SignalRow> signals_;
   std::vector<StrideVote> strides_;  // of memory operands
   u32 previous_row_ = nowhere;       // of the instruction before
-  Quantities lost_{};
+  Told told_;
 };
 
 BlockRows& Collector::rows_of(const trace::Block& block) {
@@ -133,6 +161,7 @@ BlockRows& Collector::rows_of(const trace::Block& block) {
   times_.resize(times_.size() + block.instructions.size());
   signals_.resize(times_.size());
   strides_.resize(strides_.size() + block.operands);
+  if (sums_) rows.sums = sums_->add_block(block);
   return rows;
 }
 
@@ -142,7 +171,8 @@ void Collector::run(const trace::BlockRun& run) {
   ++rows.executions;
   rows.repeats += run.next_ip == run.block->start() ? 1 : 0;
   add_time(rows.row, execution);
-  add_signals(rows.row, execution);
+  add_signals(rows, execution);
+  if (sums_) sums_->add(rows.sums, core_, execution, told_);
   add_addresses(rows, run.addresses);
   flow_.run(run, execution.cycles,
             [&](u32 number) { return number == 0 ? execution.since : core_.passed()[number - 1].cycle; });
@@ -160,8 +190,9 @@ void Collector::add_time(u32 row, const BlockExecution& execution) {
 
 // What refilled the pipeline is the instruction before: nothing else retired since.
 void Collector::add_lost_time(u32 row, const CoreEngine::Passed& passed) {
-  core_.account_lost(passed, lost_);
-  const auto take = [this](Quantity q) { return u64{std::exchange(lost_[static_cast<unsigned>(q)], 0)}; };
+  const LostBetween before(told_.quantities);
+  core_.account_lost(passed, told_.quantities);
+  const auto take = [&](Quantity q) { return before.until(told_.quantities, q); };
   TimeRow& own = times_[row];
   const u64 refill = take(Quantity::recovery_cycles);
   own[Column::bad_speculation_slots] += take(Quantity::slots_bad_speculation) - refill * width_;
@@ -175,6 +206,7 @@ void Collector::add_lost_time(u32 row, const CoreEngine::Passed& passed) {
   own[Column::l2_miss_cycles] += take(Quantity::stall_cycles_l2_miss);
   own[Column::l3_miss_cycles] += take(Quantity::stall_cycles_l3_miss);
   if (refill == 0) return;
+  ++told_.refills;
   own[Column::cycles] -= refill;
   TimeRow& cause = previous_row_ == nowhere ? own : times_[previous_row_];
   cause[Column::cycles] += refill;
@@ -183,9 +215,10 @@ void Collector::add_lost_time(u32 row, const CoreEngine::Passed& passed) {
   cause[mispredict ? Column::mispredict_cycles : Column::clear_cycles] += refill;
 }
 
-u64 Collector::refill_before(const CoreEngine::Passed& passed) {
-  core_.account_lost(passed, lost_);
-  return std::exchange(lost_, {})[static_cast<unsigned>(Quantity::recovery_cycles)];
+u64 Collector::refill_before(const CoreEngine::Passed& passed) const {
+  Quantities lost{};
+  core_.account_lost(passed, lost);
+  return lost[static_cast<unsigned>(Quantity::recovery_cycles)];
 }
 
 void Collector::add_conditional_cycles(u32 row, const BlockExecution& execution, u32 n,
@@ -215,7 +248,8 @@ void Collector::correct(SignalRow& row, const SignalSet& usual, const SignalSet&
   }
 }
 
-void Collector::add_signals(u32 row, const BlockExecution& execution) {
+void Collector::add_signals(const BlockRows& rows, const BlockExecution& execution) {
+  const u32 row = rows.row;
   if (execution.jumps_within) {
     for (u32 n = 0; n < execution.instructions; ++n) {
       const SignalSet actual = core_.actual_signals(n);
@@ -230,6 +264,7 @@ void Collector::add_signals(u32 row, const BlockExecution& execution) {
   for (const u32 n : core_.unusual()) {
     const SignalSet actual = core_.actual_signals(n);
     correct(signals_[row + n], kind.usual[n], actual);
+    if (sums_) sums_->correct(rows.sums, kind.usual[n], actual);
     add_conditional_cycles(row, execution, n, actual);
   }
 }
@@ -239,15 +274,18 @@ void Collector::add_addresses(const BlockRows& rows, std::span<const u64> addres
   for (const u64 address : addresses) (vote++)->add(address);
 }
 
-void Collector::add_usual_signals(const Space& space) {
-  for (std::size_t k = 0; k < space.kinds.size(); ++k) {
-    const Kind& kind = space.kinds[k];
-    if (kind.executions == 0) continue;
-    const u32 row = space.blocks[IntervalCore::block_of(static_cast<u32>(k))].row;
-    for (std::size_t n = 0; n < kind.usual.size(); ++n)
-      for (std::size_t c = 0; c < signal_columns; ++c)
-        if (kind.usual[n].has(counted_signals[c])) signals_[row + n][c] += kind.executions;
+void Collector::add_usual_signals(const BlockRows& rows, const Kind& kind) {
+  for (std::size_t n = 0; n < kind.usual.size(); ++n) {
+    for (std::size_t c = 0; c < signal_columns; ++c)
+      if (kind.usual[n].has(counted_signals[c])) signals_[rows.row + n][c] += kind.executions;
+    if (sums_) sums_->add_signals(rows.sums, kind.usual[n], kind.executions);
   }
+}
+
+void Collector::add_usual_signals(const Space& space) {
+  for (std::size_t k = 0; k < space.kinds.size(); ++k)
+    if (space.kinds[k].executions != 0)
+      add_usual_signals(space.blocks[IntervalCore::block_of(static_cast<u32>(k))], space.kinds[k]);
 }
 
 Counts Collector::counts_of(u32 row) const {
@@ -280,6 +318,16 @@ std::vector<CountedInstruction> Collector::take() {
     for (const BlockRows& rows : space.blocks)
       if (rows.block != nullptr) take(space, rows, all);
   }
+  return all;
+}
+
+std::vector<CountedBlock> Collector::take_blocks() {
+  std::vector<CountedBlock> all;
+  if (!sums_) return all;
+  sums_->finish(core_.cycle());
+  for (const Space& space : spaces_)
+    for (const BlockRows& rows : space.blocks)
+      if (rows.block != nullptr) all.push_back({space.id, rows.block->start(), sums_->counts(rows.sums)});
   return all;
 }
 
@@ -316,18 +364,25 @@ std::vector<CountedInstruction> merged(std::vector<CountedInstruction> all) {
   return once;
 }
 
+std::optional<EventSums> sums_for(const TopdownTree* tree) {
+  if (tree == nullptr) return std::nullopt;
+  std::vector<events::SummedEvent> events;
+  for (const TopdownTree::Event& event : tree->events()) events.push_back(event.sum);
+  return EventSums(std::move(events));
+}
+
 }  // namespace
 
 Result<Collection, Error> collect(trace::Source& source, const CpuModel& model,
                                   const std::string& jit_directory, const OnProgress& on_progress,
-                                  StartState state) {
+                                  StartState state, const TopdownTree* tree) {
   auto core = core_for(source, model, state, on_progress);
   if (!core.ok()) return Failure(core.error());
   Collection collection;
   collection.width = model.core.issue_width;
   collection.time_is_recorded = source.contents().timing;
   collection.addresses = source.contents().addresses;
-  Collector collector(std::move(core).value(), model.core, collection.time_is_recorded);
+  Collector collector(std::move(core).value(), model.core, collection.time_is_recorded, sums_for(tree));
   Processes processes(collection.spaces, jit_directory);
   collector.enter(processes.running());
   const auto passed = pass_on(
@@ -343,6 +398,7 @@ Result<Collection, Error> collect(trace::Source& source, const CpuModel& model,
   if (!passed.ok()) return Failure(passed.error());
   collector.take_flow(collection);
   collection.instructions = merged(collector.take());
+  collection.blocks = collector.take_blocks();
   for (const CountedInstruction& each : collection.instructions) collection.total += each.counts;
   return collection;
 }

@@ -10,9 +10,11 @@
 #include "core/interval_core.h"
 #include "pmusim/cpu/setup.h"
 #include "pmusim/trace/trace.h"
+#include "session/topdown_tree.h"
 #include "symbols/address_space.h"
 #include "why/control_flow.h"
 #include "why/counts.h"
+#include "why/event_counts.h"
 
 namespace pmusim::why {
 
@@ -66,10 +68,18 @@ struct CountedInstruction {
   Chain chain;
 };
 
+/// A block with what the events of a top-down tree counted in it.
+struct CountedBlock {
+  symbols::AddressSpaces::Id space = 0;
+  u64 ip = 0;
+  EventCounts events;
+};
+
 /// What a replay knows of the program's instructions.
 struct Collection {
   symbols::AddressSpaces spaces;
   std::vector<CountedInstruction> instructions;  ///< by space, address and code; none twice
+  std::vector<CountedBlock> blocks;              ///< if there is a tree
   std::vector<CountedLoop> loops;                ///< by space; `parent` is a number among these
   std::vector<StackCount> stacks;
   std::vector<Call> calls;
@@ -83,11 +93,11 @@ struct Collection {
 using OnProgress = std::function<bool(u64 done)>;
 
 /// Replays a trace on a model's core, cold or warm, without a PMU: nothing is sampled, everything is counted.
-/// `jit_directory` is where JIT compilers leave perf-PID.map. Errors: parameters that make no machine; a
-/// damaged trace, with file and offset.
+/// `jit_directory` is where JIT compilers leave perf-PID.map. `tree`: whose events are counted too; null:
+/// none. Errors: parameters that make no machine; a damaged trace, with file and offset.
 Result<Collection, Error> collect(trace::Source& source, const CpuModel& model,
                                   const std::string& jit_directory, const OnProgress& on_progress,
-                                  StartState start = StartState::cold);
+                                  StartState start = StartState::cold, const TopdownTree* tree = nullptr);
 
 }  // namespace pmusim::why
 

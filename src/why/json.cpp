@@ -88,13 +88,65 @@ WhyJson json_of_loop(const Report& report, const Loop& loop) {
   return json;
 }
 
+WhyJson json_of_value(const std::optional<double>& value) {
+  return value ? WhyJson(*value) : WhyJson(nullptr);
+}
+
+WhyJson json_of_node(const TopdownTree& tree, std::size_t number, const TopdownPart& part) {
+  const TopdownTree::Node& node = tree.nodes()[number];
+  const TopdownTree::Value& value = part.values[number];
+  WhyJson json{{"metric", node.metric->name},
+               {"level", node.metric->level},
+               {"parent", node.metric->parent.empty() ? WhyJson(nullptr) : WhyJson(node.metric->parent)},
+               {"meaning", node.metric->meaning},
+               {"percent", json_of_value(value.percent)},
+               {"above_threshold", value.stands_out ? WhyJson(*value.stands_out) : WhyJson(nullptr)},
+               {"not_counted", node.not_counted.empty() ? WhyJson(nullptr) : WhyJson(node.not_counted)},
+               {"events", WhyJson::object()}};
+  for (const u32 n : node.events) {
+    const EventTotal& total = part.totals[n];
+    json["events"][total.name] = total.supported ? WhyJson(total.value()) : WhyJson(nullptr);
+  }
+  return json;
+}
+
+WhyJson json_of_part(const Report& report, const TopdownTree& tree, const TopdownPart& part) {
+  WhyJson json;
+  if (part.function) {
+    const Function& function = report.functions[*part.function];
+    json = {
+        {"function", function.name}, {"linkage_name", function.linkage_name}, {"module", function.module}};
+  }
+  json["slots"] = part.slots;
+  for (std::size_t n = 0; n < tree.nodes().size(); ++n) json["nodes"].push_back(json_of_node(tree, n, part));
+  return json;
+}
+
+/// Null where nobody asked.
+WhyJson json_of_topdown(const Report& report) {
+  if (!report.topdown) return nullptr;
+  const Topdown& topdown = *report.topdown;
+  if (!topdown.tree) return {{"problem", topdown.problem}};
+  WhyJson json{{"level", topdown.tree->level()},
+               {"whole", json_of_part(report, *topdown.tree, topdown.parts.front())},
+               {"functions", WhyJson::array()}};
+  for (std::size_t n = 1; n < topdown.parts.size(); ++n)
+    json["functions"].push_back(json_of_part(report, *topdown.tree, topdown.parts[n]));
+  return json;
+}
+
 }  // namespace
 
 std::string json_of(const Report& report, std::optional<u32> function) {
-  WhyJson json{
-      {"trace", report.title},     {"model", report.setting.model},         {"slots_per_cycle", report.width},
-      {"notes", report.notes},     {"total", json_of_counts(report.total)}, {"findings", WhyJson::array()},
-      {"loops", WhyJson::array()}, {"functions", WhyJson::array()}};
+  WhyJson json{{"trace", report.title},
+               {"model", report.setting.model},
+               {"slots_per_cycle", report.width},
+               {"notes", report.notes},
+               {"total", json_of_counts(report.total)},
+               {"findings", WhyJson::array()},
+               {"topdown", json_of_topdown(report)},
+               {"loops", WhyJson::array()},
+               {"functions", WhyJson::array()}};
   report.setting.add_to(json);
   for (const Finding& finding : report.findings)
     if (!function || report.lines[finding.line].function == *function)
@@ -116,9 +168,10 @@ std::string page_json_of(const Report& report) {
     json["module"] = of.module;
     return json;
   };
-  WhyJson json{{"slots_per_cycle", report.width}, {"total", json_of_counts(report.total)},
-               {"columns", WhyJson::array()},     {"findings", WhyJson::array()},
-               {"loops", WhyJson::array()},       {"lines", WhyJson::array()}};
+  WhyJson json{{"slots_per_cycle", report.width},    {"total", json_of_counts(report.total)},
+               {"topdown", json_of_topdown(report)}, {"columns", WhyJson::array()},
+               {"findings", WhyJson::array()},       {"loops", WhyJson::array()},
+               {"lines", WhyJson::array()}};
   for (const TableColumn& column : table_columns) {
     if (column.value(report.total) == 0) continue;
     WhyJson of{name_of(column.of)};

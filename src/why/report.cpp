@@ -38,6 +38,7 @@ class Builder {
     report_.width = collection_.width;
     report_.total = collection_.total;
     for (const CountedInstruction& counted : collection_.instructions) add(counted);
+    for (const CountedBlock& counted : collection_.blocks) add(counted);
     for (const CountedLoop& loop : collection_.loops) add(loop);
     sum_up();
     rank_loops();
@@ -86,6 +87,7 @@ class Builder {
                                  .module = content.path,
                                  .problem = content.content.problem(),
                                  .counts = {},
+                                 .events = {},
                                  .lines = {}});
     return known->second;
   }
@@ -100,6 +102,12 @@ class Builder {
       report_.lines.push_back(
           {.file = file, .number = number, .function = function, .counts = {}, .instructions = {}});
     return known->second;
+  }
+
+  void add(const CountedBlock& counted) {
+    const annotate::Location at = resolver_.locate({counted.space, perf::CpuMode::user}, counted.ip);
+    report_.functions[function_of(at)].events += counted.events;
+    report_.total_events += counted.events;
   }
 
   /// The same loop in several processes is one.

@@ -11,6 +11,7 @@
 #include "pmusim/annotate/report.h"
 #include "why/collector.h"
 #include "why/setting.h"
+#include "why/topdown.h"
 
 namespace pmusim::why {
 
@@ -57,6 +58,7 @@ struct Function {
   std::string name, linkage_name, module;
   std::string problem;  ///< a sentence on what is missing of its module; empty if nothing is
   Counts counts;
+  EventCounts events;      ///< of blocks that begin in it
   std::vector<u32> lines;  ///< in Report::lines, by cycles
 };
 
@@ -91,12 +93,14 @@ struct Report {
   Setting setting;
   unsigned width = 1;  ///< slots in a cycle
   Counts total;
+  EventCounts total_events;
   std::vector<Function> functions;  ///< by cycles
   std::vector<Line> lines;          ///< by cycles
   std::vector<Instruction> instructions;
   std::vector<Loop> loops;         ///< by cycles
   std::vector<Finding> findings;   ///< by cycles
   std::vector<std::string> notes;  ///< sentences on what the trace does not tell
+  std::optional<Topdown> topdown;  ///< nothing: nobody asked
 };
 
 /// Joins what was counted with functions and lines. Sums over functions, over lines and over instructions are
@@ -112,8 +116,13 @@ std::string place_name(const Report& report, const Loop& loop);
 /// "stride.c:41", or the function where no line is known; fit for a terminal.
 std::string place_name(const Report& report, const Line& line);
 
+/// The trees of the whole program and of these functions, by what the replay has counted.
+Topdown topdown_of(const Report& report, TopdownTree tree, std::span<const u32> functions);
+
+/// Whether tables name the events behind the nodes of the tree.
+enum class Detail : u8 { usual, verbose };
 /// Tables and sentences. With `function` (an index) its lines and instructions.
-std::string text_of(const Report& report, std::optional<u32> function);
+std::string text_of(const Report& report, std::optional<u32> function, Detail detail = Detail::usual);
 /// All that is known; with `function` of it alone.
 std::string json_of(const Report& report, std::optional<u32> function);
 /// What the page needs beside a profile's report: findings, loops and lines, without their instructions.

@@ -30,7 +30,7 @@ std::string percent_of(u64 part, u64 whole) {
 
 class Printer {
  public:
-  explicit Printer(const Report& report) : report_(report) {
+  Printer(const Report& report, Detail detail) : report_(report), detail_(detail) {
     for (const TableColumn& column : table_columns)
       if (column.value(report.total) != 0) shown_.push_back(&column);
   }
@@ -38,6 +38,7 @@ class Printer {
   std::string print(std::optional<u32> function) {
     print_head();
     print_findings(function);
+    if (report_.topdown) print_topdown(*report_.topdown);
     print_loops(function);
     if (function) {
       print_function(report_.functions[*function]);
@@ -71,6 +72,51 @@ class Printer {
       ++number;
     }
     if (number == 0) text_ += "\nNothing holds up 1 % of the cycles on one line.\n";
+  }
+
+  void print_topdown(const Topdown& topdown) {
+    if (!topdown.tree) {
+      text_ += fmt::format("\nTop-down: {}\n", topdown.problem);
+      return;
+    }
+    text_ += "\nTop-down, percent of the slots of each (* above the threshold)\n";
+    for (std::size_t n = 0; n < topdown.parts.size(); ++n)
+      text_ += fmt::format(" {:>8}", n == 0 ? "All" : fmt::format("#{}", n));
+    text_ += "  Node\n";
+    const auto nodes = topdown.tree->nodes();
+    for (std::size_t n = 0; n < nodes.size(); ++n) print_node(topdown, n);
+    for (std::size_t n = 1; n < topdown.parts.size(); ++n) print_part(topdown, n);
+  }
+
+  void print_node(const Topdown& topdown, std::size_t number) {
+    const TopdownTree::Node& node = topdown.tree->nodes()[number];
+    const std::string indent(2 * node.metric->level, ' ');
+    for (const TopdownPart& part : topdown.parts) {
+      const TopdownTree::Value& value = part.values[number];
+      text_ += value.percent
+                   ? fmt::format(" {:>7.2f}{}", *value.percent, value.stands_out.value_or(false) ? '*' : ' ')
+                   : fmt::format(" {:>7} ", "-");
+    }
+    text_ += fmt::format("{}{}{}\n", indent, node.metric->name,
+                         node.not_counted.empty() ? "" : fmt::format(": not counted, {}", node.not_counted));
+    if (detail_ == Detail::verbose)
+      for (const u32 event : node.events) print_event(topdown, event, indent);
+  }
+
+  void print_event(const Topdown& topdown, u32 event, const std::string& indent) {
+    for (const TopdownPart& part : topdown.parts) {
+      const EventTotal& total = part.totals[event];
+      text_ += fmt::format(" {:>7} ", total.supported ? compact(total.value()) : "-");
+    }
+    text_ += fmt::format("{}    {}\n", indent, topdown.tree->events()[event].parsed.name);
+  }
+
+  void print_part(const Topdown& topdown, std::size_t number) {
+    const TopdownPart& part = topdown.parts[number];
+    const Function& function = report_.functions[*part.function];
+    text_ += fmt::format(" {:>8}  {} ({}), {} of all slots\n", fmt::format("#{}", number),
+                         printable(function.name), printable(base_name(function.module)),
+                         percent_of(part.slots, topdown.parts.front().slots));
   }
 
   /// Those with a hundredth of the cycles; of a function all.
@@ -176,14 +222,15 @@ class Printer {
   }
 
   const Report& report_;
+  Detail detail_;
   std::vector<const TableColumn*> shown_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string text_of(const Report& report, std::optional<u32> function) {
-  return Printer(report).print(function);
+std::string text_of(const Report& report, std::optional<u32> function, Detail detail) {
+  return Printer(report, detail).print(function);
 }
 
 }  // namespace pmusim::why

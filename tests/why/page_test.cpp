@@ -91,6 +91,30 @@ TEST_F(WhyPage, SaysWhatTheJsonSays) {
   EXPECT_THAT(log, HasSubstr("all: 100.00%"));
 }
 
+TEST_F(WhyPage, ShowsTheTopDownTreeOfTheJson) {
+  make();
+  const std::string log = log_in(shown(R"(
+    view('topdown');
+    log(`heads ${[...document.querySelectorAll('thead th')].map((th) => th.textContent).join(' | ')}`);
+    for (const tr of document.querySelectorAll('tbody tr'))
+      log(`row ${tr.querySelector('summary').textContent} ${tr.cells[1].textContent} ${tr.cells[2].textContent}`);
+    log(`event ${document.querySelector('tbody li').textContent}`);)"));
+  const json& whole = report["topdown"]["whole"];
+  const json& hottest = report["topdown"]["functions"][0];
+  EXPECT_THAT(log, HasSubstr("heads Node | Whole program | " + hottest["function"].get<std::string>()));
+  const auto share = [](const json& node) {
+    return fmt::format("{:.2f}%{}", node["percent"].get<double>(),
+                       node["above_threshold"] == true ? " *" : "");
+  };
+  for (std::size_t n = 0; n < whole["nodes"].size(); ++n)
+    EXPECT_THAT(log, HasSubstr(fmt::format("row {} {} {}\n", whole["nodes"][n]["metric"].get<std::string>(),
+                                           share(whole["nodes"][n]), share(hottest["nodes"][n]))));
+  EXPECT_THAT(log, HasSubstr(fmt::format(
+                       "event topdown-retiring: {}, {}, ",
+                       fmt::group_digits(whole["nodes"][0]["events"]["topdown-retiring"].get<u64>()),
+                       fmt::group_digits(hottest["nodes"][0]["events"]["topdown-retiring"].get<u64>()))));
+}
+
 TEST_F(WhyPage, OpensAtTheHottestInstruction) {
   make();
   const std::string log = log_in(shown(R"(
@@ -152,7 +176,8 @@ TEST_F(WhyPage, IsNowhereWiderThanTheWindow) {
   std::ofstream(frames) << frames_of_widths(html_);
   const std::string log = log_in(browse(frames));
   for (const int width : page_widths)
-    for (const char* const view : {"why", "loops", "costs", "functions", "lines", "flame", "modules"})
+    for (const char* const view :
+         {"why", "topdown", "loops", "costs", "functions", "lines", "flame", "modules"})
       EXPECT_THAT(log, HasSubstr(fmt::format("{} {} 0 false\n", width, view)));
 }
 

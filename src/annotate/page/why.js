@@ -43,6 +43,33 @@ const loops = () => table('Loops by cycles', [
     (l) => (l.timed_rounds > 0 ? l.round_cycles / l.timed_rounds : 0)],
 ], why.loops);
 
+// The tree of the whole program beside those of functions. A node opens to its events.
+const topdownParts = () => [why.topdown.whole, ...why.topdown.functions];
+function topdownNode(node, n) {
+  const counts = Object.keys(node.events).map((event) => make('li', {}, `${event}: `,
+    topdownParts().map((part) => part.nodes[n].events[event]).map((c) => (c === null ? 'not counted' : count(c))).join(', ')));
+  return make('details', { style: `margin-left:${1.5 * (node.level - 1)}em` },
+    make('summary', { title: node.meaning }, node.metric), node.not_counted && make('p', {}, `Not counted: ${node.not_counted}`),
+    make('ul', {}, counts));
+}
+function topdownShare(node) {
+  if (node.percent === null) return '';
+  return make(node.above_threshold ? 'b' : 'span', { title: node.above_threshold ? 'above its threshold' : null },
+    shown(node.percent), node.above_threshold ? ' *' : '');
+}
+function topdown() {
+  if (why.topdown.problem) return make('p.empty', {}, why.topdown.problem);
+  const heading = (part) => (part.function === undefined ? 'Whole program' : functionLink(part));
+  const rows_ = why.topdown.whole.nodes.map((node, n) => make('tr', {}, make('td', {}, topdownNode(node, n)),
+    topdownParts().map((part) => make('td.number', {}, topdownShare(part.nodes[n])))));
+  return make('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Top-down tree' }, make('table.ranking', {},
+    make('caption.unseen', {}, 'Top-down tree, in percent of the slots'),
+    make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Node'),
+      topdownParts().map((part) => make('th.number', { scope: 'col' }, heading(part))))),
+    make('tbody', {}, rows_)),
+    make('p', {}, 'In percent of the slots of each; * is above the threshold of the method. A node opens to the events behind it.'));
+}
+
 // A column for each kind of count that the program has.
 const countColumns = () => why.columns.map((c) => [c.head, (row) => {
   const value = c.of.reduce((sum, name) => sum + row.counts[name], 0);
@@ -58,4 +85,4 @@ const linesWithCauses = () => table('Source lines by cycles', [
   ...countColumns(),
 ], why.lines);
 
-const whyViews = why ? [['why', 'Why', findings], ['loops', 'Loops', loops], ['costs', 'Costs by line', linesWithCauses]] : [];
+const whyViews = why ? [['why', 'Why', findings], ...(why.topdown ? [['topdown', 'Top-down', topdown]] : []), ['loops', 'Loops', loops], ['costs', 'Costs by line', linesWithCauses]] : [];
