@@ -64,6 +64,10 @@ class Context {
     pmus_.insert(task_ == nullptr ? pmus_.begin() : std::ranges::upper_bound(pmus_, place), place);
   }
 
+  /// A guest has its PMUs: meanwhile no time counts as enabled for events that exclude the guest.
+  bool guest_is_loaded() const { return guest_is_loaded_; }
+  void set_guest_is_loaded(bool loaded);
+
   unsigned lists_on = 0;  ///< lists that had their turn: what of them is off found no room
   u64 rotates = 0;        ///< PMUs on which a flexible group found no room, bits by place
 
@@ -74,6 +78,7 @@ class Context {
   std::vector<u32> pmus_;
   std::shared_ptr<const void> lineage_;
   Stopwatch watch_;
+  bool guest_is_loaded_ = false;
 };
 
 /// ns in which the event's times are measured: those of its context, or of its cgroup on its CPU.

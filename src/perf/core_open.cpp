@@ -65,13 +65,8 @@ Result<Event*, KernelError> LinuxCore::open(const Attr& wanted, i32 pid, i32 cpu
   if (*task && leader && leader->attr.inherit != attr->inherit)  // B14
     return refuse(EINVAL, "inherit: differs from that of the group leader");
 
-  auto owned = std::make_unique<Event>();
+  auto owned = make_event(*attr, *task, cpu, leader);
   Event& event = *owned;
-  event.attr = *attr;
-  event.leader = leader ? leader : &event;
-  event.cpu = cpu;
-  CpuContext* const emulated = find_cpu(cpu);
-  event.context = *task ? (*task)->context.get() : emulated ? &emulated->context() : &gone_;
   const i32 cgroup = flags & open_flag::PID_CGROUP ? pid : no_cgroup;
   if (auto allocated = allocate(event, *task, cpu, cgroup); !allocated)  // B15
     return Failure(allocated.error());
@@ -81,6 +76,7 @@ Result<Event*, KernelError> LinuxCore::open(const Attr& wanted, i32 pid, i32 cpu
     if (auto valid = check_clock(event.attr, is_hardware(event)); !valid) return valid;  // B17
     if (!*task && !options_.limits.may_see_cpu())                                        // B19
       return refuse(EACCES, "pid -1: observing a CPU needs perf_event_paranoid <= 0 or CAP_PERFMON");
+    const CpuContext* const emulated = find_cpu(cpu);
     if (!*task && !(emulated && emulated->online))  // B20
       return refuse(ENODEV, "cpu: {} is offline; CPUs {} to {} are emulated", cpu, options_.cpu,
                     options_.cpu + pmus_.front().drivers.size() - 1);
@@ -95,6 +91,30 @@ Result<Event*, KernelError> LinuxCore::open(const Attr& wanted, i32 pid, i32 cpu
     home_of(event).destroy(event);
     return Failure(valid.error());
   }
+  return keep(std::move(owned), leader);
+}
+
+Result<Event*, KernelError> LinuxCore::open_in_kernel(const Attr& attr, i32 pid, i32 cpu) {
+  auto task = find_target(pid, 0);
+  if (!task) return Failure(task.error());
+  auto event = make_event(attr, *task, cpu, nullptr);
+  event->of_kernel = true;
+  if (auto allocated = allocate(*event, *task, cpu, no_cgroup); !allocated) return Failure(allocated.error());
+  return keep(std::move(event), nullptr);
+}
+
+std::unique_ptr<Event> LinuxCore::make_event(const Attr& attr, Task* task, i32 cpu, Event* leader) {
+  auto event = std::make_unique<Event>();
+  event->attr = attr;
+  event->leader = leader ? leader : event.get();
+  event->cpu = cpu;
+  CpuContext* const emulated = find_cpu(cpu);
+  event->context = task ? task->context.get() : emulated ? &emulated->context() : &gone_;
+  return event;
+}
+
+Event* LinuxCore::keep(std::unique_ptr<Event> owned, Event* leader) {
+  Event& event = *owned;
   event.layout = layout_of(event.attr);
   events_.push_back(std::move(owned));
   install(event, leader);
@@ -145,8 +165,32 @@ Outcome LinuxCore::allocate(Event& event, const Task* task, i32 cpu, i32 cgroup)
   Outcome fit = check_capabilities(event.attr, event.pmu->capabilities(), options_.limits);  // C6 to C12
   if (fit.ok()) fit = follow_cgroup(event, cgroup);                                          // C13
   if (fit.ok()) fit = check_stack_depth(event.attr, options_.limits);                        // C14
+  if (fit.ok()) fit = check_guests(event);                                                   // C15
   if (!fit.ok()) home_of(event).destroy(event);
   return fit;
+}
+
+/// Whether the event would count in the time of a guest that has the PMU for itself.
+bool LinuxCore::can_be_a_guests(const Event& event) const {
+  return !event.attr.exclude_guest && home_of(event).capabilities().mediated_guests;
+}
+
+Outcome LinuxCore::check_guests(const Event& event) const {
+  if (mediated_guests_ == 0 || !can_be_a_guests(event)) return Done{};
+  return refuse(EOPNOTSUPP, "exclude_guest: must be set while a guest has the PMU for itself");
+}
+
+Outcome LinuxCore::add_mediated_guest() {
+  if (!has(options_.limits.kernel, change::mediated_guests))
+    return refuse(EOPNOTSUPP, "mediated guests: need {}", first_release_with(change::mediated_guests));
+  const auto suits = [](const PmuType& pmu) { return pmu.home().capabilities().mediated_guests; };
+  if (std::ranges::none_of(pmus_, suits))
+    return refuse(EOPNOTSUPP, "mediated guests: no PMU can be a guest's");
+  const auto in_the_way = std::ranges::find_if(events_, [&](const auto& e) { return can_be_a_guests(*e); });
+  if (mediated_guests_ == 0 && in_the_way != events_.end())
+    return refuse(EBUSY, "mediated guests: event {} does not exclude guests", (*in_the_way)->id);
+  ++mediated_guests_;
+  return Done{};
 }
 
 /// A PMU takes events of its own type, and generic ones if it can be named by them.

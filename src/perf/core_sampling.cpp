@@ -82,7 +82,7 @@ Verdict LinuxCore::overflow(CpuContext& cpu, Event& event, const SampleData& dat
   }
   if (event.attr.sigtrap && sigtrap_) sigtrap_(event, data.address.value_or(0));
   write_sample(cpu, event, data, frame);
-  if (overflowed_) overflowed_(event.original());
+  if (overflowed_ && !event.of_kernel) overflowed_(event.original());
   return verdict;
 }
 

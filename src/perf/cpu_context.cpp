@@ -24,6 +24,13 @@ void CpuContext::advance(u64 now, const InterruptFrame& frame) { core.advance(*t
 u64 CpuContext::next_deadline() const { return core.next_deadline(*this); }
 void CpuContext::switch_to(u32 tid, SwitchReason reason) { core.switch_to(*this, tid, reason); }
 
+void CpuContext::load_guest() {
+  std::vector<u32> places;
+  for (u32 place = pmu_place::CORE; place < pmus.size(); ++place)
+    if (pmus[place] != nullptr && pmus[place]->capabilities().mediated_guests) places.push_back(place);
+  scheduler.load_guest(places);
+}
+
 void CpuContext::set_online(bool now_online) {
   if (online && !now_online) core.leave(*this);
   online = now_online;

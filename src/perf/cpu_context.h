@@ -44,6 +44,8 @@ struct CpuContext final : public PerfCpu {
   u64 next_deadline() const override;
   void switch_to(u32 tid, SwitchReason reason) override;
   u32 current_tid() const override { return current != nullptr ? current->tid : 0; }
+  void load_guest() override;
+  void put_guest() override { scheduler.put_guest(); }
   void set_online(bool now_online) override;
   void count_software(SoftwareId kind, u64 n, u64 address, const InterruptFrame& frame) override {
     software.count(kind, n, address, frame);

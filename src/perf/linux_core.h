@@ -51,7 +51,10 @@ class LinuxCore final : public PerfCore {
                                    u64 flags) override;
   Result<Event*, KernelError> open(std::span<std::byte> user, i32 pid, i32 cpu, Event* group_leader,
                                    u64 flags) override;
+  Result<Event*, KernelError> open_in_kernel(const Attr& attr, i32 pid, i32 cpu) override;
   void close(Event& event) override;
+  Result<Done, KernelError> add_mediated_guest() override;
+  void remove_mediated_guest() override { --mediated_guests_; }
 
   Result<RingBuffer*, KernelError> mmap(Event& event, std::size_t data_pages, Access access,
                                         std::shared_ptr<std::byte> memory,
@@ -125,6 +128,10 @@ class LinuxCore final : public PerfCore {
   Result<Done, KernelError> allocate(Event& event, const Task* task, i32 cpu, i32 cgroup);
   Result<Done, KernelError> check_group(const Event& event, const Event& leader) const;
   Result<Done, KernelError> check_read_size(const Event& event, const Event& leader) const;
+  std::unique_ptr<Event> make_event(const Attr& attr, Task* task, i32 cpu, Event* leader);
+  Event* keep(std::unique_ptr<Event> event, Event* leader);
+  bool can_be_a_guests(const Event& event) const;
+  Result<Done, KernelError> check_guests(const Event& event) const;
   void install(Event& event, Event* leader);
   bool owns(const Event* event) const;
   /// Where the event's records go: an inherited one writes to the buffer of the original.
@@ -193,6 +200,7 @@ class LinuxCore final : public PerfCore {
   Context gone_{nullptr};                                   // of opened events whose task is gone
   std::map<const Event*, LockedPages> locked_;              // of events that are mapped
   std::set<const Event*> signalling_;
+  unsigned mediated_guests_ = 0;
   u64 next_id_ = 1;
   std::vector<std::unique_ptr<Event>> events_;
   std::unordered_map<u32, std::unique_ptr<Task>> tasks_;  // by tid

@@ -2,6 +2,7 @@
 #include "perf/scheduler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "perf/throttle.h"
 
@@ -17,11 +18,17 @@ std::vector<Event*> Context::events() const {
   return all;
 }
 
+void Context::set_guest_is_loaded(bool loaded) {
+  for (Event* event : events()) update_times(*event);
+  guest_is_loaded_ = loaded;
+}
+
 /// Enabled time runs while the event and its leader are at least inactive, running time while it is active.
 void update_times(Event& event) {
   const u64 time = time_for(event);
   const u64 passed = time - event.time_stamp;
   event.time_stamp = time;
+  if (event.attr.exclude_guest && event.context->guest_is_loaded()) return;
   const bool enabled = event.state >= EventState::inactive && event.leader->state >= EventState::inactive;
   if (!enabled) return;
   event.time_enabled += passed;
@@ -119,7 +126,9 @@ u32 hardware_of(const Event& leader) {
 u32 turn_of(const Event& leader) { return std::max(hardware_of(leader), pmu_place::CORE); }
 
 bool Scheduler::is_here(const Event& leader) const {
-  return (leader.cpu == -1 || leader.cpu == number_) && pmus_[hardware_of(leader)] != nullptr &&
+  const u32 place = hardware_of(leader);
+  return (leader.cpu == -1 || leader.cpu == number_) && pmus_[place] != nullptr &&
+         std::ranges::find(of_guest_, place) == of_guest_.end() &&
          (leader.cgroup == nullptr || leader.cgroup->watch.runs());
 }
 
@@ -269,6 +278,35 @@ void Scheduler::task_comes(Context* task) {
   if (has_pinned) lists_off(cpu_, list::FLEXIBLE, cpu_.pmus());
   all_on(cpu_.pmus(), task_->pmus());
   if (has_pinned) pmus_.enable(cpu_.pmus());
+}
+
+void Scheduler::set_guest_is_loaded(bool loaded) {
+  cpu_.set_guest_is_loaded(loaded);
+  if (task_) task_->set_guest_is_loaded(loaded);
+}
+
+void Scheduler::load_guest(Places places) {
+  of_guest_.assign(places.begin(), places.end());
+  pmus_.disable(of_guest_);
+  for (Context* const context : {task_, &cpu_})
+    if (context != nullptr)
+      for (Event* event : context->events())
+        if (!is_here(*event->leader)) event_off(*event, EventState::inactive);
+  set_guest_is_loaded(true);
+  pmus_.enable(of_guest_);
+}
+
+void Scheduler::put_guest() {
+  set_guest_is_loaded(false);
+  const std::vector<u32> places = std::exchange(of_guest_, {});
+  pmus_.disable(places);
+  for (const u32 place : places) {
+    list_on(cpu_.pinned(), cpu_, place);
+    if (task_) list_on(task_->pinned(), *task_, place);
+    list_on(cpu_.flexible(), cpu_, place);
+    if (task_) list_on(task_->flexible(), *task_, place);
+  }
+  pmus_.enable(places);
 }
 
 /// They leave in the order in which they came, and the turn changes while they are off (Linux:

@@ -51,7 +51,10 @@ class Scheduler {
   void take_off_alone(Event& event);
   /// Gives the next flexible group its turn where one found no room. True if anything moved.
   bool rotate();
-  /// Whether the group, or what hangs on it, can count on this CPU at all.
+  /// A guest has the PMUs at `places` for itself: their events go off, and stay so until put_guest().
+  void load_guest(std::span<const u32> places);
+  void put_guest();
+  /// Whether the group, or what hangs on it, can count on this CPU now.
   bool is_here(const Event& leader) const;
 
   /// Called for each event that goes on again after it was throttled.
@@ -68,6 +71,7 @@ class Scheduler {
   std::vector<u32> pmus_with_cgroups();
   bool rotate(u32 place);
   void software_on(std::span<Event* const> changed);
+  void set_guest_is_loaded(bool loaded);
   static Event* next_to_wait(Context& context, u32 place);
   static void put_last(Context& context, Event* leader);
   void list_on(std::vector<Event*>& leaders, Context& context, u32 place);
@@ -92,6 +96,7 @@ class Scheduler {
   std::vector<Use> uses_;  // by place of the PMU
   Context cpu_{nullptr};
   Context* task_ = nullptr;
+  std::vector<u32> of_guest_;           // PMUs that a guest has, by place
   std::map<u64, CgroupOnCpu> cgroups_;  // by id
   const Cgroup* cgroup_ = nullptr;      // of who runs, once any is watched
 };

@@ -242,6 +242,7 @@ namespace change {
 inline constexpr Change branch_stack_limit{Kernel::v6_15};  ///< sample_max_stack limits branch entries too
 inline constexpr Change group_throttling{
     Kernel::v6_16};  ///< an event that interrupts too often stops its whole group
+inline constexpr Change mediated_guests{Kernel::v7_0};  ///< a guest can have a PMU for itself
 inline constexpr Change kernel_chains_need_rights{
     Kernel::v7_3, true};  ///< call chains and text pokes of the kernel, whatever the event counts
 /// What an inherited event has counted goes to the original before the event ends: the time for which it

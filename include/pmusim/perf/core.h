@@ -149,6 +149,12 @@ class PerfCpu : public SampleSink {
   /// 0: idle.
   virtual u32 current_tid() const = 0;
 
+  /// From now on a mediated guest has the PMUs of this CPU that can be a guest's
+  /// (PmuCapabilities::mediated_guests), until put_guest(): their events are off, and time enabled stands
+  /// still for all that exclude the guest (Linux: perf_load_guest_context).
+  virtual void load_guest() = 0;
+  virtual void put_guest() = 0;
+
   /// Every CPU is online at first. While it is not, no event can be opened on it (ENODEV) and no task runs
   /// there. Events of a CPU that goes offline stop for good and keep their counts; those of tasks stay.
   /// Throws std::invalid_argument while a task runs on a CPU that is to go.
@@ -192,7 +198,18 @@ class PerfCore {
   /// The same from bytes of any attribute version; attr.size in `user` is corrected on E2BIG.
   virtual Result<Event*, KernelError> open(std::span<std::byte> user, i32 pid, i32 cpu,
                                            Event* group_leader = nullptr, u64 flags = 0) = 0;
+  /// An event of the kernel itself, as a hypervisor has for a counter of its guest
+  /// (perf_event_create_kernel_counter): no rights are asked for, and nobody is told of its overflows. `pid`
+  /// and `cpu` as with open(). Errors as those of allocation there.
+  virtual Result<Event*, KernelError> open_in_kernel(const Attr& attr, i32 pid, i32 cpu) = 0;
   virtual void close(Event& event) = 0;
+
+  /// A guest that will have PMUs for itself (Linux 7.0: perf_create_mediated_pmu). While there is one, events
+  /// of these PMUs that do not exclude the guest are refused with EOPNOTSUPP. Errors: EBUSY (there are such
+  /// events), EOPNOTSUPP (no PMU can be a guest's, or the release lets none).
+  virtual Result<Done, KernelError> add_mediated_guest() = 0;
+  /// One of them is gone.
+  virtual void remove_mediated_guest() = 0;
 
   enum class Access : u8 { read_write, read_only };  ///< PROT_READ alone makes the buffer overwrite itself
   /// mmap of the event: control page and `data_pages` pages. The page's times are those of the latest

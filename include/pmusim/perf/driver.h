@@ -97,6 +97,7 @@ struct Event {
   /// Set by its driver at init(): it means nothing without its group. Once its leader is gone it is in error
   /// for good.
   bool member_only = false;
+  bool of_kernel = false;  ///< opened by PerfCore::open_in_kernel()
 
   bool is_sampling() const { return attr.sample_period != 0; }
   bool is_leader() const { return leader == this; }
@@ -111,6 +112,8 @@ struct PmuCapabilities {
   bool extended_registers = false;  ///< XMM in REGS_INTR
   bool simd_registers = false;
   bool auxiliary_output = false;
+  /// A guest may have the whole PMU for a time (PerfCpu::load_guest()).
+  bool mediated_guests = false;
   /// Takes generic events that name its type in config[63:32].
   bool extended_type = true;
   std::string name = "cpu";

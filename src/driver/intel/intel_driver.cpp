@@ -7,6 +7,7 @@
 #include "driver/intel/counters/topdown.h"
 #include "driver/intel/scheduling/acr_group.h"
 #include "driver/x86/linux_changes.h"
+#include "pmusim/arch/msr.h"
 
 namespace pmusim::driver {
 
@@ -70,6 +71,8 @@ perf::PmuCapabilities IntelDriver::capabilities() const {
     capabilities.simd_registers =
         capabilities.extended_registers && (registers_.available() & ~perf::register_set::XMM) != 0;
   }
+  capabilities.mediated_guests =
+      cpu_.perfmon_version >= 4 && (cpu_.perf_capabilities & msr::perf_cap::FW_WRITE) != 0;
   capabilities.branch_entries = lbr_.entries();
   capabilities.branch_counter_count = lbr_.branch_counter_count();
   capabilities.branch_counter_width = lbr_.branch_counter_width();
