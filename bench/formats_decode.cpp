@@ -11,7 +11,6 @@
 #include <string>
 
 #include "pmusim/formats/formats.h"
-#include "pmusim/trace/recorder.h"
 #include "pmusim/trace/trace.h"
 
 namespace {

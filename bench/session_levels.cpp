@@ -9,7 +9,6 @@
 #include "bench/cpu_time.h"
 #include "pmusim/session/record.h"
 #include "pmusim/session/stat.h"
-#include "pmusim/trace/recorder.h"
 #include "pmusim/trace/trace.h"
 
 namespace pmusim {

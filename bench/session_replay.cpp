@@ -8,7 +8,6 @@
 
 #include "pmusim/session/record.h"
 #include "pmusim/session/stat.h"
-#include "pmusim/trace/recorder.h"
 #include "pmusim/trace/trace.h"
 
 namespace pmusim {

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 
-#include "pmusim/trace/recorder.h"
 #include "pmusim/trace/trace.h"
 
 namespace {

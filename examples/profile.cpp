@@ -12,7 +12,7 @@
 #include "pmusim/perfdata/reader.h"
 #include "pmusim/qemu/recorder.h"
 #include "pmusim/session/record.h"
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 #include "pmusim/version.h"
 
 using namespace pmusim;

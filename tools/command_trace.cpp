@@ -14,7 +14,7 @@
 #include "fast_recording.h"
 #include "interrupts.h"
 #include "output.h"
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 #include "quantity.h"
 #include "trace_dump.h"
 #include "trace_info.h"

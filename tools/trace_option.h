@@ -10,7 +10,7 @@
 #include "fast_recording.h"
 #include "interrupts.h"
 #include "pmusim/cpu/setup.h"
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 #include "trace/live_trace.h"
 
 namespace pmusim::tools {

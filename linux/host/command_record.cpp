@@ -16,7 +16,7 @@
 #include "host/outcome.h"
 #include "host/recording.h"
 #include "pmusim/session/record.h"
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 #include "session/file_options.h"
 #include "session/file_sink.h"
 

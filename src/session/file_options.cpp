@@ -8,7 +8,7 @@
 
 #include "events/sampling_pmus.h"
 #include "pmusim/cpu/core_parameters.h"
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 #include "pmusim/version.h"
 #include "session/monitor.h"
 #include "session/pmu_caps.h"

@@ -15,7 +15,7 @@
 #include "perfdata/writer.h"
 #include "pmusim/events/parser.h"
 #include "pmusim/perf/core.h"
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 #include "session/event_tasks.h"
 #include "session/file_options.h"
 #include "session/file_sink.h"

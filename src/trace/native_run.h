@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::trace {
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/trace/recorder.h"
-
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/wait.h>
 
 #include <csignal>
 
+#include "pmusim/trace/trace.h"
 #include "trace/native_run.h"
 #include "trace/recording.h"
 

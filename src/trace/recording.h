@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 #include "trace/block_builder.h"
 #include "trace/disguise.h"
 #include "trace/region_gate.h"

@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "pmusim/trace/recorder.h"
 #include "pmusim/trace/trace.h"
 
 namespace pmusim::trace {

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "pmusim/session/stat.h"
-#include "pmusim/trace/recorder.h"
 #include "pmusim/trace/trace.h"
 #include "tests/session/outcome.h"
 #include "tests/session/walk.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim {
 

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <filesystem>
 
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 #include "tests/trace/programs.h"
 #include "tests/trace/sample_trace.h"
 #include "tests/trace/symbols.h"

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 #include "tests/trace/random_extended.h"
 #include "tests/trace/sample_trace.h"
 #include "trace/extended_log.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The recorder on real programs: those of examples/workloads and of tests/trace/programs.
-#include "pmusim/trace/recorder.h"
-
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -10,6 +8,7 @@
 #include <csignal>
 #include <map>
 
+#include "pmusim/trace/trace.h"
 #include "tests/trace/programs.h"
 #include "tests/trace/sample_trace.h"
 #include "tests/trace/symbols.h"

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <thread>
 
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 #include "tests/trace/child_process.h"
 #include "tests/trace/programs.h"
 #include "tests/trace/sample_trace.h"

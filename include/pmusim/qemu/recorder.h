@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 
 /// The fast recorder: the program runs under qemu's user-mode emulation, and a plugin tells what it executes.
 /// Tens of millions of instructions per second, where single steps reach a tenth of a million.
