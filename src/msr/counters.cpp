@@ -263,8 +263,8 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
   running.edge = (select & evtsel::EDGE) != 0;
   running.equal =
       (select & evtsel::EQ) != 0 && (running.cmask != 0 || model_->policies.evtsel_eq_without_cmask != 0);
-  running.kernel = (select & evtsel::OS) != 0 && counts_for_host(n);
-  running.user = (select & evtsel::USR) != 0 && counts_for_host(n);
+  running.kernel = (select & evtsel::OS) != 0 && counts_in_mode(n);
+  running.user = (select & evtsel::USR) != 0 && counts_in_mode(n);
   running.only_in_tx = (select & evtsel::IN_TX) != 0;
   running.of_core = shares_core_ && model_->anythread && (select & evtsel::ANY) != 0;
   running.only_slow_fetches = model_->pebs.frontend && (select & evtsel::EVENT) == front_end::retired_event &&
@@ -272,13 +272,14 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
   return with_event(running, event(n));
 }
 
-/// AMD: with HostOnly or GuestOnly a counter counts while EFER.SVME is set. Guests are not modelled.
-bool CounterFile::counts_for_host(unsigned gp) const {
+/// AMD: with HostOnly or GuestOnly a counter counts while EFER.SVME is set, in that mode or with both in
+/// either.
+bool CounterFile::counts_in_mode(unsigned gp) const {
   if (model_->select != SelectLayout::wide_events) return true;
   const u64 select = event_select_[gp];
   const bool host = (select & msr::amd::ctl::HOST_ONLY) != 0,
              guest = (select & msr::amd::ctl::GUEST_ONLY) != 0;
-  return (!host && !guest) || (filters_.svme && host);
+  return (!host && !guest) || (filters_.svme && (filters_.in_guest ? guest : host));
 }
 
 /// AMD: the even counters whose next one has the event Merge, so that the two are one (PPR, merged counters).

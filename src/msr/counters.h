@@ -51,8 +51,9 @@ struct EventFilters {
   u64 load_latency_cycles = 0;    ///< PEBS_LD_LAT_THRESHOLD: loads that take no longer do not count
   bool pebs_in_use = false;       ///< PEBS_ENABLE has a counter bit set: GLOBAL_INUSE shows it
   bool svme = false;              ///< EFER.SVME: only then counts what is for hosts or for guests alone
+  bool in_guest = false;          ///< which of the two executes
   void add_to(StateHash& hash) const {
-    hash.add(off_core, front_end, load_latency_cycles, pebs_in_use, svme);
+    hash.add(off_core, front_end, load_latency_cycles, pebs_in_use, svme, in_guest);
   }
   friend bool operator==(const EventFilters&, const EventFilters&) = default;
 };
@@ -314,7 +315,7 @@ class CounterFile {
   /// Bits of an event select that say how the event is counted; those that are something else in the model's
   /// layout read 0.
   u64 modifiers(unsigned gp) const { return event_select_[gp] & modifier_mask_; }
-  bool counts_for_host(unsigned gp) const;
+  bool counts_in_mode(unsigned gp) const;
   u64 event_filter(u64 event_select) const;
   bool has_slow_load(const Retirement& r) const;
   bool has_slow_fetch(const Retirement& r) const;

@@ -74,6 +74,7 @@ void Pmu::set_retirement_observer(RetirementObserver* observer) {
   sequencer_->set_retirement_observer(observer);
 }
 void Pmu::set_user_rdpmc(UserRdpmc right) { sequencer_->set_user_rdpmc(right); }
+void Pmu::set_vm_mode(VmMode mode) { sequencer_->set_vm_mode(mode); }
 void Pmu::set_xsave_control(XsaveControl control) { sequencer_->set_xsave_control(control); }
 
 FaultOr<u64> Pmu::rdmsr(u32 address) { return sequencer_->rdmsr(address); }

@@ -434,7 +434,8 @@ EventFilters Sequencer::event_filters() const {
           .front_end = pebs_.front_end_filter(),
           .load_latency_cycles = pebs_.latency_threshold(),
           .pebs_in_use = (pebs_.enabled(counters_) & model_->counters()) != 0,
-          .svme = (control_.efer() & msr::amd::efer::SVME) != 0};
+          .svme = (control_.efer() & msr::amd::efer::SVME) != 0,
+          .in_guest = vm_mode_ == VmMode::guest};
 }
 
 bool Sequencer::is_derived() const {

@@ -73,6 +73,10 @@ class Sequencer {
   void set_observer(Observer* observer) { observer_.attach(observer); }
   void set_retirement_observer(RetirementObserver* observer) { retirement_observer_.attach(observer); }
   void set_user_rdpmc(UserRdpmc right) { user_rdpmc_ = right; }
+  void set_vm_mode(VmMode mode) {
+    vm_mode_ = mode;
+    derive();
+  }
   void set_xsave_control(XsaveControl control) { xsave_.set_control(control); }
 
   FaultOr<u64> rdmsr(u32 address);
@@ -193,6 +197,7 @@ class Sequencer {
   Memory* memory_;
   unsigned number_;
   UserRdpmc user_rdpmc_ = UserRdpmc::forbidden;
+  VmMode vm_mode_ = VmMode::host;
   u64 occurred_while_waiting_ = 0;  // counters whose event occurred since the last retirement
   Registers last_registers_;        // after the last retirement, if the trace knows them
   bool registers_known_ = false;

@@ -65,7 +65,7 @@ void XsaveUnit::add_to(StateHash& hash) const {
 
 void Sequencer::add_to(StateHash& hash) const {
   const auto& [model, registers, counters, control, lbr, pebs, acr, xsave, ibs, branch_sampling, pmi,
-               ibs_interrupt, memory, number, user_rdpmc, occurred_while_waiting, last_registers,
+               ibs_interrupt, memory, number, user_rdpmc, vm_mode, occurred_while_waiting, last_registers,
                registers_known, extended_known, handler, handling, last_fault, observer, retirement_observer,
                sibling] = *this;
   hash.add(counters, control, lbr, pebs, acr, xsave, ibs, branch_sampling, pmi, ibs_interrupt, number);

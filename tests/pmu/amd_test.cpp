@@ -81,6 +81,20 @@ TEST_P(EveryAmdModel, CountsForHostsOnlyWhileSvmeIsSet) {
       ElementsAre(3, 0, 3, 8));
 }
 
+TEST_P(EveryAmdModel, TellsGuestsFromTheirHost) {
+  Cpu cpu(GetParam());
+  cpu.write(0xC0000080, 0x1000);
+  for (const u32 n : {0u, 1u, 2u, 3u}) cpu.write(0xC0010200 + 2 * n, user_instructions | u64{n} << 40);
+  cpu.retire_instructions(5);
+  cpu.pmu.set_vm_mode(VmMode::guest);
+  cpu.retire_instructions(3);
+  cpu.pmu.set_vm_mode(VmMode::host);
+  cpu.retire_instructions(1);
+  EXPECT_THAT(
+      (std::array{cpu.read(0xC0010201), cpu.read(0xC0010203), cpu.read(0xC0010205), cpu.read(0xC0010207)}),
+      ElementsAre(9, 3, 6, 9));  // all, GuestOnly, HostOnly, both
+}
+
 TEST_P(EveryAmdModel, CountsByPrivilegeMaskAndEdge) {
   Cpu cpu(GetParam());
   cpu.write(0xC0010200, 0x4000C0);               // neither USR nor OS

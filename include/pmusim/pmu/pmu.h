@@ -40,6 +40,9 @@ struct Topology;
 /// What CR4.PCE lets code outside of ring 0 do.
 enum class UserRdpmc : u8 { forbidden, allowed };
 
+/// Whose code executes: that of a hypervisor or a system without any, or that of a guest.
+enum class VmMode : u8 { host, guest };
+
 /// What one execution of a block of instructions does to a Pmu while nothing overflows: `Pmu::totals` makes
 /// it, `Pmu::advance` applies it. An empty one never has headroom.
 class BlockTotals {
@@ -131,6 +134,8 @@ class Pmu final : public Bus {
   void set_retirement_observer(RetirementObserver* observer);
   /// CR4.PCE.
   void set_user_rdpmc(UserRdpmc right);
+  /// VM entry or exit: AMD's counters tell the two apart (HostOnly, GuestOnly, while EFER.SVME is set).
+  void set_vm_mode(VmMode mode);
 
   FaultOr<u64> rdmsr(u32 address) override;
   [[nodiscard]] Fault wrmsr(u32 address, u64 value) override;
