@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Modules, EntryHeader,
                                          "driver/drivers.h", "events/parser.h", "perf/core.h",
                                          "replay/replay.h", "perfdata/reader.h", "session/record.h",
                                          "session/stat.h", "explore/explore.h", "pmu/pmu.h", "trace/trace.h",
-                                         "trap/trap.h", "version.h"));
+                                         "trap/trap.h", "version.h", "vpmu/vpmu.h"));
 
 }  // namespace
 }  // namespace pmusim::test
