@@ -68,11 +68,17 @@ static void run_on(int cpu) {
   if (sched_setaffinity(0, sizeof set, &set) != 0) printf("CPU %d: %s\n", cpu, strerrorname_np(errno));
 }
 
-// Waits for the pipe, moves once, and touches pages of its own.
-static void be_child(int n, int start) {
-  char byte;
+static struct {
+  int ready[2], start[2];  // pipes: a byte from each child, and to each
+  int tasks, pids[children + 1];
+  int of_cpus[all_kinds][cpus], of_tasks[of_hardware][children + 1];
+} counted;
+
+// Waits until it is counted, moves once, and touches pages of its own.
+static void be_child(int n) {
+  char byte = 0;
   run_on(n + 1);
-  if (read(start, &byte, 1) != 1) _exit(1);
+  if (write(counted.ready[1], &byte, 1) != 1 || read(counted.start[0], &byte, 1) != 1) _exit(1);
   work(2000UL * (unsigned long)(n + 1));
   run_on(0);
   char* pages = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -81,50 +87,67 @@ static void be_child(int n, int start) {
   _exit(0);
 }
 
-// Children that work for themselves, and those whose counts their opener wants: itself, or not.
-static void count_children(int opener_too) {
-  int start[2], of_cpus[all_kinds][cpus], of_tasks[all_kinds][children + 1];
-  if (pipe(start) != 0) exit(1);
-  int tasks = 0, pids[children + 1];
-  for (; tasks < children; ++tasks)
-    if ((pids[tasks] = fork()) == 0) be_child(tasks, start[0]);
-  if (opener_too) {
-    run_on(0);
-    pids[tasks++] = getpid();
-  }
+static void start_children(void) {
+  char byte;
+  if (pipe(counted.ready) != 0 || pipe(counted.start) != 0) exit(1);
+  for (; counted.tasks < children; ++counted.tasks)
+    if ((counted.pids[counted.tasks] = fork()) == 0) be_child(counted.tasks);
+  for (int n = 0; n < children; ++n)
+    if (read(counted.ready[0], &byte, 1) != 1) exit(1);
+}
+
+static void open_events(void) {
   for (int kind = 0; kind < all_kinds; ++kind) {
-    const struct perf_event_attr attr = counter(kinds[kind].type, kinds[kind].config);
-    struct perf_event_attr user = attr;
-    user.exclude_kernel = 1;
+    struct perf_event_attr attr = counter(kinds[kind].type, kinds[kind].config);
+    if (kind == page_faults) attr.exclude_kernel = 1;
     for (int cpu = 0; cpu < cpus; ++cpu)
-      if ((of_cpus[kind][cpu] = open_event(kind == page_faults ? user : attr, -1, cpu)) < 0)
+      if ((counted.of_cpus[kind][cpu] = open_event(attr, -1, cpu)) < 0)
         printf("kind %d: %s\n", kind, strerrorname_np(errno));
-    for (int task = 0; kind < of_hardware && task < tasks; ++task)
-      of_tasks[kind][task] = open_event(attr, pids[task], -1);
+    for (int task = 0; kind < of_hardware && task < counted.tasks; ++task)
+      counted.of_tasks[kind][task] = open_event(attr, counted.pids[task], -1);
   }
-  prctl(PR_TASK_PERF_EVENTS_ENABLE);
-  if (opener_too) work(7000);
-  if (write(start[1], "abc", children) != children) exit(1);
-  for (int n = 0; n < children; ++n) wait(NULL);
-  prctl(PR_TASK_PERF_EVENTS_DISABLE);
+}
+
+static struct count sum_of_cpus(int kind) {
+  struct count sum = {0, 0};
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    const struct count count = count_of(counted.of_cpus[kind][cpu]);
+    if (kind == 0) printf("CPU %d: %llu\n", cpu, count.value / 2000);
+    sum.value += count.value;
+    sum.enabled += count.enabled;
+  }
+  return sum;
+}
+
+static void print_counts(void) {
   struct count sum[all_kinds];
-  for (int kind = 0; kind < all_kinds; ++kind) {
-    sum[kind] = (struct count){0, 0};
-    for (int cpu = 0; cpu < cpus; ++cpu) {
-      const struct count count = count_of(of_cpus[kind][cpu]);
-      if (kind == 0) printf("CPU %d: %llu\n", cpu, count.value / 2000);
-      sum[kind].value += count.value;
-      sum[kind].enabled += count.enabled;
-    }
-    if (kind >= of_hardware) continue;
-    for (int task = 0; task < tasks; ++task) sum[kind].value -= count_of(of_tasks[kind][task]).value;
-    printf("kind %d: %lld beyond those of the tasks\n", kind, (long long)sum[kind].value);
+  for (int kind = 0; kind < all_kinds; ++kind) sum[kind] = sum_of_cpus(kind);
+  for (int kind = 0; kind < of_hardware; ++kind) {
+    u64 of_tasks = 0;
+    for (int task = 0; task < counted.tasks; ++task) of_tasks += count_of(counted.of_tasks[kind][task]).value;
+    printf("kind %d: %lld beyond those of the tasks\n", kind, (long long)(sum[kind].value - of_tasks));
   }
   printf("page faults: %s\n",
          sum[page_faults].value >= 4 * children ? "at least those of the pages" : "too few");
   printf("clock: %s\n", sum[clock_of_cpu].value == sum[clock_of_cpu].enabled ? "all the time" : "differs");
   printf("migrations: %llu\n", sum[migrations].value);
   printf("switches: %s\n", sum[switches].value >= 2 * children ? "as many as moves and ends" : "too few");
+}
+
+// The children, and where it is wanted this process, which is then among the tasks of CPU 0.
+static void count_tasks(int opener_too) {
+  start_children();
+  if (opener_too) {
+    run_on(0);
+    counted.pids[counted.tasks++] = getpid();
+  }
+  open_events();
+  prctl(PR_TASK_PERF_EVENTS_ENABLE);
+  if (opener_too) work(7000);
+  if (write(counted.start[1], "abc", children) != children) exit(1);
+  for (int n = 0; n < children; ++n) wait(NULL);
+  prctl(PR_TASK_PERF_EVENTS_DISABLE);
+  print_counts();
 }
 
 static void refused(const char* what, int result) {
@@ -163,7 +186,7 @@ int main(int argc, char** argv) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (argc == 2 && strcmp(argv[1], "refusals") == 0) print_refusals();
   if (argc == 2 && strcmp(argv[1], "traced") == 0) open_beside_traced();
-  if (argc == 2 && strcmp(argv[1], "children") == 0) count_children(0);
-  if (argc == 2 && strcmp(argv[1], "all") == 0) count_children(1);
+  if (argc == 2 && strcmp(argv[1], "children") == 0) count_tasks(0);
+  if (argc == 2 && strcmp(argv[1], "all") == 0) count_tasks(1);
   return 0;
 }
