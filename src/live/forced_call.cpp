@@ -89,7 +89,7 @@ std::optional<u64> behind_call_instruction(u32 pid) {
 bool Tasks::hold(u32 tid) {
   WatchedTask* const task = find(tid);
   if (task != nullptr && task->state == State::in_call) return true;
-  if (task == nullptr && seize(tid) != 0) return false;
+  if (task == nullptr && attach(tid) != 0) return false;
   interrupt(tid);
   return true;
 }

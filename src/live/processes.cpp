@@ -48,6 +48,11 @@ std::set<u32> descendants_of(u32 ancestor) {
   return found;
 }
 
+bool descends_from(u32 pid, u32 ancestor) {
+  while (pid != 0 && pid != ancestor) pid = parent_of(pid);
+  return pid == ancestor;
+}
+
 std::vector<u32> threads_of(u32 pid) { return numbers_in(fmt::format("/proc/{}/task", pid)); }
 
 TaskStatus status_of(u32 tid) {

@@ -13,6 +13,8 @@ namespace pmusim::live {
 
 /// The children of a process, theirs, and so on.
 std::set<u32> descendants_of(u32 ancestor);
+/// Whether a process is one of them.
+bool descends_from(u32 pid, u32 ancestor);
 
 /// Empty: the process is gone.
 std::vector<u32> threads_of(u32 pid);

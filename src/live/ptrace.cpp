@@ -8,14 +8,17 @@
 namespace pmusim::live {
 namespace {
 
-constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
+constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
                          PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXIT;
 
 void* data_of(long value) { return reinterpret_cast<void*>(value); }
 
 }  // namespace
 
-int seize(u32 tid) { return ::ptrace(PTRACE_SEIZE, tid, nullptr, data_of(options)) == 0 ? 0 : errno; }
+int seize(u32 tid, WithoutTracer fate) {
+  const long all = options | (fate == WithoutTracer::killed ? PTRACE_O_EXITKILL : 0);
+  return ::ptrace(PTRACE_SEIZE, tid, nullptr, data_of(all)) == 0 ? 0 : errno;
+}
 void interrupt(u32 tid) { ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr); }
 void listen(u32 tid) { ::ptrace(PTRACE_LISTEN, tid, nullptr, nullptr); }
 

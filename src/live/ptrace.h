@@ -12,8 +12,11 @@
 /// killed meanwhile makes each of them fail; its exit is then to be waited for.
 namespace pmusim::live {
 
+/// What becomes of a task whose tracer is killed: a program of the run cannot go on, for nobody answers the
+/// calls that its filter asks about.
+enum class WithoutTracer : u8 { killed, goes_on };
 /// Attaches without stopping the task; it and what it starts will tell of forks and execs. 0 or an errno.
-int seize(u32 tid);
+int seize(u32 tid, WithoutTracer fate);
 void interrupt(u32 tid);
 /// Leaves a task in the group stop that it is in.
 void listen(u32 tid);

@@ -129,7 +129,7 @@ std::string refusal_of_filter(int error_number) {
 
 /// Whether the child can be traced: nothing could be counted otherwise.
 int try_to_trace(u32 pid) {
-  if (const int error = seize(pid); error != 0) return error;
+  if (const int error = seize(pid, WithoutTracer::killed); error != 0) return error;
   interrupt(pid);
   int status = 0;
   ::waitpid(static_cast<pid_t>(pid), &status, __WALL);

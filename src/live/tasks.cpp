@@ -39,9 +39,14 @@ WatchedTask* Tasks::find(u32 tid) {
   return found == tasks_.end() ? nullptr : &found->second;
 }
 
+int Tasks::attach(u32 tid) const {
+  const bool is_of_run = descends_from(trace::process_of(tid), keeper_);
+  return seize(tid, is_of_run ? WithoutTracer::killed : WithoutTracer::goes_on);
+}
+
 int Tasks::watch(u32 tid) {
   if (find(tid) != nullptr) return 0;
-  if (const int error = seize(tid); error != 0) return error;
+  if (const int error = attach(tid); error != 0) return error;
   add(tid);
   return 0;
 }

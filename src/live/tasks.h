@@ -121,6 +121,7 @@ class Tasks {
   using State = WatchedTask::State;
 
   WatchedTask* find(u32 tid);
+  int attach(u32 tid) const;
   WatchedTask& add(u32 tid);
   int watch_if_running(u32 tid);
   Interest interest_in(const WatchedTask& task, const Interests& events) const;

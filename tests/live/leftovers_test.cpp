@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a program leaves behind ends with the run, however that ends.
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,6 +62,38 @@ TEST_F(Leftovers, EndWithASupervisorThatIsKilled) {
   ended_with(SIGKILL, "wait");
   EXPECT_EQ(left_running(endless()), 0u);
 }
+
+/// A server on which perf has opened an event.
+class TasksOutsideOfTheRun : public Leftovers {
+ protected:
+  void SetUp() override {
+    if (!installed("perf")) GTEST_SKIP() << "perf is not installed";
+    Leftovers::SetUp();
+  }
+  void expect_to_outlive(int signal, const std::vector<std::string>& options) const {
+    const Running server({endless(), "work", "4000000000000"});
+    const auto is_traced = [&] {
+      const std::string status = fmt::format("/proc/{}/status", server.pid());
+      return run({"grep", "-c", "^TracerPid:[[:space:]]*[1-9]", status}).out == "1\n";
+    };
+    std::vector<std::string> command{pmusim(), "run", "--", "perf", "stat", "-e", "instructions:u", "-p"};
+    command.push_back(std::to_string(server.pid()));
+    command.insert(command.end(), options.begin(), options.end());
+    const Running running(command);
+    for (int patience = 0; patience < 1000 && !is_traced(); ++patience) ::usleep(20'000);
+    EXPECT_TRUE(is_traced());
+    running.end_with(signal);
+    for (int patience = 0; patience < 1000 && is_traced(); ++patience) ::usleep(20'000);
+    ::usleep(100'000);
+    EXPECT_EQ(still_running(endless()), 1u) << signal;
+    server.end_with(SIGKILL);
+  }
+};
+
+TEST_F(TasksOutsideOfTheRun, GoOnWhenItEnds) { expect_to_outlive(SIGTERM, {}); }
+
+// Linux leaves the trap flag of a task that is stepped when its tracer dies: only those that are not go on.
+TEST_F(TasksOutsideOfTheRun, GoOnWithoutTheirSupervisor) { expect_to_outlive(SIGKILL, {"-D", "3600000"}); }
 
 TEST_F(Leftovers, EndWithAnInterruptedProgram) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
