@@ -300,12 +300,9 @@ void Scheduler::put_guest() {
   set_guest_is_loaded(false);
   const std::vector<u32> places = std::exchange(of_guest_, {});
   pmus_.disable(places);
-  for (const u32 place : places) {
-    list_on(cpu_.pinned(), cpu_, place);
-    if (task_) list_on(task_->pinned(), *task_, place);
-    list_on(cpu_.flexible(), cpu_, place);
-    if (task_) list_on(task_->flexible(), *task_, place);
-  }
+  for (Context* const context : {task_, &cpu_})
+    if (context != nullptr) context->lists_on = 0;
+  all_on(places, places);
   pmus_.enable(places);
 }
 
