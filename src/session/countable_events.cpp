@@ -10,6 +10,19 @@
 #include "session/metric_table.h"
 
 namespace pmusim {
+namespace {
+
+/// What a name in a formula stands for in tables, row by row: other formulas. None: it is an event.
+std::vector<std::string_view> formulas_of(std::string_view name, const CpuModel& model) {
+  std::vector<std::string_view> all;
+  for (const Metric& metric : metrics())
+    if (metric.name == name && has_needed(metric, model)) all.push_back(metric.formula);
+  for (const FormulaTerm& term : formula_terms())
+    if (term.name == name) all.push_back(term.formula);
+  return all;
+}
+
+}  // namespace
 
 bool has_needed(const Metric& metric, const CpuModel& model) {
   std::string_view left = metric.needs;
@@ -67,54 +80,37 @@ std::optional<CountableEvents::Names> CountableEvents::of_name(std::string_view 
     is_event = false;
     if (std::optional<Names> events = of_formula(term.formula)) return events;
   }
-  return is_event && counts(name) ? std::optional(Names{name}) : std::nullopt;
+  return is_event && refusal_of_event(name) == "" ? std::optional(Names{name}) : std::nullopt;
 }
 
-namespace {
-
-/// What a name in a formula stands for in tables, row by row: other formulas. None: it is an event.
-std::vector<std::string_view> formulas_of(std::string_view name, const CpuModel& model) {
-  std::vector<std::string_view> all;
-  for (const Metric& metric : metrics())
-    if (metric.name == name && has_needed(metric, model)) all.push_back(metric.formula);
-  for (const FormulaTerm& term : formula_terms())
-    if (term.name == name) all.push_back(term.formula);
-  return all;
+std::string CountableEvents::refusal_of(const Metric& metric) {
+  return has_needed(metric, model_) ? refusal_of_formula(metric.formula) : "";
 }
 
-std::string refusal_of_event(std::string_view event, const CpuModel& model) {
-  const auto groups = events::parse_events(std::string(event), model);
-  if (!groups.ok()) return "";
-  const perf::Attr& attr = groups->front().events.front().attr;
-  if (!events::is_pmu_event(attr)) return "";
-  const auto resolved = events::resolve(model, attr, {});
-  return resolved.ok() ? "" : resolved.error().message;
-}
-
-std::string refusal_of_formula(std::string_view formula, const CpuModel& model) {
+std::string CountableEvents::refusal_of_formula(std::string_view formula) {
   for (const std::string_view name : formula_names(formula)) {
-    const auto formulas = formulas_of(name, model);
-    std::string refusal = formulas.empty() ? refusal_of_event(name, model) : "";
+    const auto formulas = formulas_of(name, model_);
+    std::string refusal = formulas.empty() ? refusal_of_event(name).value_or("") : "";
     for (const std::string_view inner : formulas)
-      if (refusal.empty()) refusal = refusal_of_formula(inner, model);
+      if (refusal.empty()) refusal = refusal_of_formula(inner);
     if (!refusal.empty()) return refusal;
   }
   return "";
 }
 
-}  // namespace
-
-std::string CountableEvents::refusal_of(const Metric& metric) const {
-  return has_needed(metric, model_) ? refusal_of_formula(metric.formula, model_) : "";
-}
-
-bool CountableEvents::counts(std::string_view event) {
-  const auto [at, is_new] = of_events_.try_emplace(event);
-  if (!is_new) return at->second;
+/// Nothing: the model has no such event.
+const std::optional<std::string>& CountableEvents::refusal_of_event(std::string_view event) {
+  const auto [at, is_new] = refusals_.try_emplace(event);
+  std::optional<std::string>& refusal = at->second;
+  if (!is_new) return refusal;
   const auto groups = events::parse_events(std::string(event), model_);
-  if (!groups.ok()) return false;
+  if (!groups.ok()) return refusal;
+  refusal = "";
   const perf::Attr& attr = groups->front().events.front().attr;
-  return at->second = !events::is_pmu_event(attr) || events::resolve(model_, attr, {}).ok();
+  if (!events::is_pmu_event(attr)) return refusal;
+  if (const auto resolved = events::resolve(model_, attr, {}); !resolved.ok())
+    refusal = resolved.error().message;
+  return refusal;
 }
 
 }  // namespace pmusim

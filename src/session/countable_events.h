@@ -27,18 +27,19 @@ class CountableEvents {
   const std::optional<Names>& of(const Metric& metric);
   /// Why not: the reason of the first event that the model has and cannot count. Empty: it has no such event,
   /// or the metric is another model's.
-  std::string refusal_of(const Metric& metric) const;
+  std::string refusal_of(const Metric& metric);
 
  private:
   std::optional<Names> find(const Metric& metric);
   std::optional<Names> of_lists(const Metric& metric) const;
   std::optional<Names> of_formula(std::string_view formula);
   std::optional<Names> of_name(std::string_view name);
-  bool counts(std::string_view event);
+  const std::optional<std::string>& refusal_of_event(std::string_view event);
+  std::string refusal_of_formula(std::string_view formula);
 
   const CpuModel& model_;
   std::map<const Metric*, std::optional<Names>> of_metrics_;
-  std::map<std::string_view, bool> of_events_;
+  std::map<std::string_view, std::optional<std::string>> refusals_;  // of events; empty: it counts
 };
 
 }  // namespace pmusim

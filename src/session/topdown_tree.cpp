@@ -52,7 +52,7 @@ std::vector<std::pair<const Metric*, std::string>> nodes_not_counted(
     return std::ranges::find(counted, name, &Metric::name) != counted.end();
   };
   std::vector<std::pair<const Metric*, std::string>> nodes;
-  const CountableEvents countable(model);
+  CountableEvents countable(model);
   for (const Metric& metric : metrics()) {
     if (metric.level < 2 || metric.level > level || !is_counted(metric.parent) || is_counted(metric.name))
       continue;
