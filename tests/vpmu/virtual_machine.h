@@ -86,14 +86,30 @@ inline perf::Attr generic(perf::HardwareId id) {
   return attr;
 }
 
-/// A host whose guest's software is the caller's.
-class BareGuest : public Host, public PmiHandler {
+/// A host with one guest, whose PMIs the derived class handles.
+class HostOfGuest : public Host, public PmiHandler {
  public:
-  explicit BareGuest(GuestKind kind, CpuModel model = without_skid("skylake"))
-      : Host(std::move(model)), guest(Host::guest(kind).value()) {
+  HostOfGuest(GuestKind kind, CpuModel model) : Host(std::move(model)), guest(Host::guest(kind).value()) {
     of_guest = guest.get();
     pmu.set_pmi_handler(guest.get());
     guest->set_guest_handler(this);
+  }
+  /// Entry, instructions, exit.
+  u64 run_guest(u64 count, u64 ip = 0x8000, Cpl cpl = Cpl::user) {
+    guest->enter();
+    ip = run(count, ip, cpl);
+    guest->exit({.registers = {.rip = ip}, .cpl = cpl});
+    return ip;
+  }
+
+  std::unique_ptr<GuestPmu> guest;
+};
+
+/// A host whose guest's software is the caller's.
+class BareGuest : public HostOfGuest {
+ public:
+  explicit BareGuest(GuestKind kind, CpuModel model = without_skid("skylake"))
+      : HostOfGuest(kind, std::move(model)) {
     write(msr::X2APIC_LVTPC, msr::lvtpc::NMI);
     write(msr::PERF_GLOBAL_CTRL, 0);
   }
@@ -107,15 +123,7 @@ class BareGuest : public Host, public PmiHandler {
     frame.registers.rip = ip;
     pmu.interrupt(frame);
   }
-  /// Entry, instructions, exit.
-  u64 run_guest(u64 count, u64 ip = 0x8000, Cpl cpl = Cpl::user) {
-    guest->enter();
-    ip = run(count, ip, cpl);
-    guest->exit({.registers = {.rip = ip}, .cpl = cpl});
-    return ip;
-  }
 
-  std::unique_ptr<GuestPmu> guest;
   std::vector<InterruptFrame> interrupts;  ///< that the guest has taken
   std::function<void()> on_interrupt = [this] {
     write(msr::PERF_GLOBAL_STATUS_RESET, read(msr::PERF_GLOBAL_STATUS));
@@ -130,30 +138,19 @@ class BareGuest : public Host, public PmiHandler {
 };
 
 /// A host whose guest has the driver and the perf core of its own.
-class PerfGuest : public Host, public PmiHandler {
+class PerfGuest : public HostOfGuest {
  public:
   explicit PerfGuest(GuestKind kind, CpuModel model = without_skid("skylake"))
-      : Host(std::move(model)),
-        guest(Host::guest(kind).value()),
+      : HostOfGuest(kind, std::move(model)),
         guest_driver(driver::create_driver(*guest)),
         guest_perf(perf::PerfCore::create(*guest_driver)) {
-    of_guest = guest.get();
-    pmu.set_pmi_handler(guest.get());
-    guest->set_guest_handler(this);
     guest_driver->attach(guest_perf->cpu(0));
     guest_perf->task_started(1, 1, "guest");
     guest_perf->cpu(0).switch_to(1);
   }
   perf::Event& open_in_guest(const perf::Attr& attr) { return **guest_perf->open(attr, 1, -1); }
   u64 count_in_guest(perf::Event& event) { return guest_perf->read(event).value().at(0); }
-  u64 run_guest(u64 count, u64 ip = 0x8000, Cpl cpl = Cpl::user) {
-    guest->enter();
-    ip = run(count, ip, cpl);
-    guest->exit({.registers = {.rip = ip}, .cpl = cpl});
-    return ip;
-  }
 
-  std::unique_ptr<GuestPmu> guest;
   std::unique_ptr<driver::CoreDriver> guest_driver;
   std::unique_ptr<perf::PerfCore> guest_perf;
 
