@@ -81,9 +81,9 @@ std::optional<SummedEvent> beginnings(const EventRule& rule) {
   // Those are the uops of microcoded instructions.
   if (rule == EventRule{.quantity = Quantity::slots_heavy})
     return SummedEvent{.by = cycles, .rule = {.all = {Signal::microcoded}}};
-  const bool told_apart = rule.quantity == Quantity::none && !rule.all.empty() && rule.any.empty() &&
-                          rule.none.empty() && signals_of_cycles.contains(rule.all);
-  return told_apart ? std::optional(SummedEvent{.by = cycles, .rule = rule}) : std::nullopt;
+  const bool by_cycles = rule.quantity == Quantity::none && !rule.all.empty() && rule.any.empty() &&
+                         rule.none.empty() && signals_of_cycles.contains(rule.all);
+  return by_cycles ? std::optional(SummedEvent{.by = cycles, .rule = rule}) : std::nullopt;
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct SummedEvent {
   std::vector<Term> terms;  ///< of quantities
 };
 
-/// Signals whose cycles are told apart for SummedEvent::By::cycles: those that code has always, or seldom.
+/// Signals that SummedEvent::By::cycles can ask for: those that code has always, or seldom.
 inline constexpr SignalSet signals_of_cycles{Signal::microcoded, Signal::machine_clear,
                                              Signal::memory_ordering_clear, Signal::self_modifying_clear};
 

@@ -149,7 +149,7 @@ class Collector {
   std::vector<SignalRow> signals_;
   std::vector<StrideVote> strides_;  // of memory operands
   u32 previous_row_ = nowhere;       // of the instruction before
-  Told told_;
+  RunningTotals so_far_;
 };
 
 BlockRows& Collector::rows_of(const trace::Block& block) {
@@ -172,7 +172,7 @@ void Collector::run(const trace::BlockRun& run) {
   rows.repeats += run.next_ip == run.block->start() ? 1 : 0;
   add_time(rows.row, execution);
   add_signals(rows, execution);
-  if (sums_) sums_->add(rows.sums, core_, execution, told_);
+  if (sums_) sums_->add(rows.sums, core_, execution, so_far_);
   add_addresses(rows, run.addresses);
   flow_.run(run, execution.cycles,
             [&](u32 number) { return number == 0 ? execution.since : core_.passed()[number - 1].cycle; });
@@ -190,9 +190,9 @@ void Collector::add_time(u32 row, const BlockExecution& execution) {
 
 // What refilled the pipeline is the instruction before: nothing else retired since.
 void Collector::add_lost_time(u32 row, const CoreEngine::Passed& passed) {
-  const LostBetween before(told_.quantities);
-  core_.account_lost(passed, told_.quantities);
-  const auto take = [&](Quantity q) { return before.until(told_.quantities, q); };
+  const LostBetween before(so_far_.quantities);
+  core_.account_lost(passed, so_far_.quantities);
+  const auto take = [&](Quantity q) { return before.until(so_far_.quantities, q); };
   TimeRow& own = times_[row];
   const u64 refill = take(Quantity::recovery_cycles);
   own[Column::bad_speculation_slots] += take(Quantity::slots_bad_speculation) - refill * width_;
@@ -206,7 +206,7 @@ void Collector::add_lost_time(u32 row, const CoreEngine::Passed& passed) {
   own[Column::l2_miss_cycles] += take(Quantity::stall_cycles_l2_miss);
   own[Column::l3_miss_cycles] += take(Quantity::stall_cycles_l3_miss);
   if (refill == 0) return;
-  ++told_.refills;
+  ++so_far_.refills;
   own[Column::cycles] -= refill;
   TimeRow& cause = previous_row_ == nowhere ? own : times_[previous_row_];
   cause[Column::cycles] += refill;

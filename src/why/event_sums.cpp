@@ -34,19 +34,20 @@ u32 EventSums::add_block(const trace::Block& block) {
   return static_cast<u32>(signal_counts_.size() - 1);
 }
 
-void EventSums::add(u32 block, const IntervalCore& core, const BlockExecution& execution, Told& told) {
+void EventSums::add(u32 block, const IntervalCore& core, const BlockExecution& execution,
+                    RunningTotals& so_far) {
   u64* const sums = row(block);
   if (execution.jumps_within) {
     add_each(block, core, execution);
   } else {
-    core.add_sum(asked_, told.quantities);
-    told.quantities[static_cast<std::size_t>(Quantity::cycles)] += execution.cycles;
-    for (const Kept& kept : kept_) sums[kept.place] += of(told.quantities, kept) - kept.seen;
-    sums[refills_place] += told.refills - refills_seen_;
+    core.add_sum(asked_, so_far.quantities);
+    so_far.quantities[static_cast<std::size_t>(Quantity::cycles)] += execution.cycles;
+    for (const Kept& kept : kept_) sums[kept.place] += of(so_far.quantities, kept) - kept.seen;
+    sums[refills_place] += so_far.refills - refills_seen_;
     if (may_have_cycles(block, core)) add_cycles(block, core, execution);
   }
-  for (Kept& kept : kept_) kept.seen = of(told.quantities, kept);
-  refills_seen_ = told.refills;
+  for (Kept& kept : kept_) kept.seen = of(so_far.quantities, kept);
+  refills_seen_ = so_far.refills;
 }
 
 void EventSums::add_each(u32 block, const IntervalCore& core, const BlockExecution& execution) {

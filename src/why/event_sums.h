@@ -13,8 +13,8 @@
 
 namespace pmusim::why {
 
-/// What the core has told so far, modulo 2^32.
-struct Told {
+/// What the core has counted since the replay began, modulo 2^32.
+struct RunningTotals {
   Quantities quantities{};  ///< Pipeline::lost, and what others have added
   u32 refills = 0;          ///< instructions with recovery_cycles
 };
@@ -30,9 +30,9 @@ class EventSums {
   /// The number of one more block.
   u32 add_block(const trace::Block& block);
 
-  /// An execution that has just passed. `told` has its lost time, and gets the rest. Its signals are those of
-  /// add_signals() and correct(), unless it jumps within.
-  void add(u32 block, const IntervalCore& core, const BlockExecution& execution, Told& told);
+  /// An execution that has just passed. `so_far` has its lost time, and gets the rest. Its signals are those
+  /// of add_signals() and correct(), unless it jumps within.
+  void add(u32 block, const IntervalCore& core, const BlockExecution& execution, RunningTotals& so_far);
   /// Instructions with these signals.
   void add_signals(u32 block, const SignalSet& signals, u64 times) { count(block, signals, times); }
   /// One that was added had others.
@@ -50,7 +50,7 @@ class EventSums {
   struct Kept {
     Quantity quantity = Quantity::none;
     std::size_t place = 0;  // in a row
-    u32 seen = 0;           // of what was told before
+    u32 seen = 0;           // of the totals before
   };
   struct SignalCount {
     SignalSet signals;

@@ -199,7 +199,7 @@ class PerfCore {
   virtual Result<Event*, KernelError> open(std::span<std::byte> user, i32 pid, i32 cpu,
                                            Event* group_leader = nullptr, u64 flags = 0) = 0;
   /// An event of the kernel itself, as a hypervisor has for a counter of its guest
-  /// (perf_event_create_kernel_counter): no rights are asked for, and nobody is told of its overflows. `pid`
+  /// (perf_event_create_kernel_counter): no rights are asked for, and on_overflow() is not called. `pid`
   /// and `cpu` as with open(). Errors as those of allocation there.
   virtual Result<Event*, KernelError> open_in_kernel(const Attr& attr, i32 pid, i32 cpu) = 0;
   virtual void close(Event& event) = 0;
