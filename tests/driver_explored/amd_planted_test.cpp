@@ -12,7 +12,6 @@ namespace {
 
 namespace m = msr::amd;
 
-bool is_select(u32 address) { return address >= m::CTL0 && address < m::CTL0 + 12 && address % 2 == 0; }
 bool is_count(u32 address) { return address >= m::CTR0 && address < m::CTR0 + 12 && address % 2 == 1; }
 
 std::optional<u64> not_reloaded(const Access& a) {
@@ -21,10 +20,6 @@ std::optional<u64> not_reloaded(const Access& a) {
 std::optional<u64> reloaded_too_late(const Access& a) {
   return a.in_handler && is_count(a.address) ? a.value + 1 : a.value;
 }
-std::optional<u64> left_enabled(const Access& a) {
-  return is_select(a.address) && a.value != 0 ? a.value | msr::evtsel::EN : a.value;
-}
-u32 neighbour(u32 counter) { return counter ^ 1; }
 
 constexpr Bug bugs[] = {
     {.name = "v2_an_overflow_is_not_waited_for",

@@ -74,6 +74,16 @@ inline bool is_intel_counter(u32 address) {
   const auto is_in = [&](u32 first, u32 count) { return address >= first && address < first + count; };
   return is_in(msr::PMC0, 8) || is_in(msr::A_PMC0, 8) || is_in(msr::FIXED_CTR0, 4);
 }
+inline bool is_amd_select(u32 address) {
+  return address >= msr::amd::CTL0 && address < msr::amd::CTL0 + 12 && address % 2 == 0;
+}
+
+/// Bugs of both vendors' drivers: a counter that is stopped runs on, and another one is read.
+inline std::optional<u64> left_enabled(const Access& a) {
+  const bool is_select = is_intel_select(a.address) || is_amd_select(a.address);
+  return is_select && a.value != 0 ? a.value | msr::evtsel::EN : a.value;
+}
+inline u32 neighbour(u32 counter) { return counter ^ 1; }
 
 /// Interrupts of counters alone: an NMI that is nobody's is then the driver's fault.
 inline const explore::Options late_overflows{

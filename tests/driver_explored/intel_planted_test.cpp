@@ -22,9 +22,6 @@ std::optional<u64> not_acknowledged(const Access& a) {
 std::optional<u64> left_masked(const Access& a) {
   return a.in_handler && a.address == msr::X2APIC_LVTPC ? std::nullopt : std::optional(a.value);
 }
-std::optional<u64> left_enabled(const Access& a) {
-  return is_intel_select(a.address) && a.value != 0 ? a.value | msr::evtsel::EN : a.value;
-}
 std::optional<u64> fixed_left_enabled(const Access& a) {
   return a.address == msr::FIXED_CTR_CTRL ? a.value | 0xB0 : a.value;
 }

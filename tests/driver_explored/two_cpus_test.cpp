@@ -5,6 +5,7 @@
 
 #include "buggy_cpu.h"
 #include "driver/amd/driver.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/arch/msr.h"
 #include "pmusim/cpu/setup.h"
 #include "rig.h"
@@ -113,22 +114,38 @@ TEST_P(MigrationUnderEveryPmi, LosesNoCount) {
   EXPECT_GT(report->runs, 100u);
 }
 
-std::optional<u64> left_enabled(const Access& a) {
-  return is_intel_select(a.address) && a.value != 0 ? a.value | msr::evtsel::EN : a.value;
-}
 // What a counter has come to before its late interrupt is left behind where the event leaves.
 u64 not_read(const Access& a) {
   const bool has_wrapped = is_intel_counter(a.address) && a.value < bit(47);
   return has_wrapped && !a.in_handler ? bit(48) - explored_period : a.value;
 }
+// The drain where the event leaves takes the buffer for empty.
+u64 not_drained(const Access& a) {
+  return a.address == msr::PEBS_INDEX && !a.in_handler ? a.value & ~pebs::index_register::WRITE_OFFSET
+                                                       : a.value;
+}
 
-TEST(PlantedInMigration, IsFound) {
-  for (const Bug& bug : {Bug{.name = "left enabled", .model = "skylake", .on_write = left_enabled},
-                         Bug{.name = "not read", .model = "skylake", .on_read = not_read}}) {
-    const auto report = migration_on(bug, false);
-    ASSERT_TRUE(report.ok()) << report.error().message;
-    EXPECT_TRUE(report->finding) << bug.name;
-  }
+struct PlantedBug {
+  Bug bug;
+  bool by_pebs = false;
+};
+constexpr PlantedBug planted[] = {
+    {{.name = "a_counter_stays_enabled", .model = "skylake", .on_write = left_enabled}},
+    {{.name = "an_overflow_is_not_read", .model = "skylake", .on_read = not_read}},
+    {{.name = "records_are_left_behind", .model = "darkmont", .on_read = not_drained}, true},
+    {{.name = "drains_read_another_counter", .model = "lioncove", .on_rdpmc = neighbour}, true},
+    {{.name = "amd_a_counter_stays_enabled", .model = "genoa", .on_write = left_enabled}},
+    {{.name = "amd_another_counter_is_read", .model = "rome", .on_rdpmc = neighbour}},
+};
+
+class PlantedInMigration : public testing::TestWithParam<PlantedBug> {};
+INSTANTIATE_TEST_SUITE_P(Bugs, PlantedInMigration, testing::ValuesIn(planted),
+                         [](const auto& of) { return std::string(of.param.bug.name); });
+
+TEST_P(PlantedInMigration, IsFound) {
+  const auto report = migration_on(GetParam().bug, GetParam().by_pebs);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_TRUE(report->finding);
 }
 
 /// Whose event has the register: both threads' in turn.
