@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "pmusim/arch/msr.h"
+
 namespace pmusim {
 namespace {
 
@@ -69,6 +71,14 @@ std::optional<EventRule> beginnings(const EventRule& rule, const CycleCondition&
 }
 
 }  // namespace
+
+CycleCondition cycle_condition(u64 event_select, unsigned issue_width) {
+  using namespace msr;
+  return {.cmask = static_cast<unsigned>(field(event_select, 31, 24)),
+          .inv = (event_select & evtsel::INV) != 0,
+          .edge = (event_select & evtsel::EDGE) != 0,
+          .issue_width = issue_width};
+}
 
 std::optional<EventRule> cycles_with(const EventRule& rule, const CycleCondition& condition) {
   if (rule.quantity == none || rule.minus != none || condition.cmask == 0) return std::nullopt;

@@ -16,6 +16,9 @@ struct CycleCondition {
   unsigned issue_width = 0;  ///< of the core: as many uops as a source can deliver at most
 };
 
+/// What an event select's CMASK, INV and EDGE ask of a cycle.
+CycleCondition cycle_condition(u64 event_select, unsigned issue_width);
+
 /// What a counter with a CMASK counts of an event whose occurrences are not those of the retirement's cycle
 /// (uops that were dispatched or executed, requests under way): the cycles that have as many of them, or with
 /// INV fewer. The core tells these cycles as quantities of their own, and beginnings of them (EDGE) as

@@ -330,10 +330,7 @@ bool compares_cycles(const ResolvedEvent& event) {
 /// What a counter programmed with this event counts where its CMASK asks for cycles that the core tells.
 std::optional<EventRule> rule_within_cycles(const CpuModel& model, const ResolvedEvent& event) {
   if ((event.config & msr::evtsel::EQ) != 0) return std::nullopt;
-  return cycles_with(event.definition.rule, {.cmask = static_cast<unsigned>(field(event.config, 31, 24)),
-                                             .inv = (event.config & msr::evtsel::INV) != 0,
-                                             .edge = (event.config & msr::evtsel::EDGE) != 0,
-                                             .issue_width = model.core.issue_width});
+  return cycles_with(event.definition.rule, cycle_condition(event.config, model.core.issue_width));
 }
 
 }  // namespace

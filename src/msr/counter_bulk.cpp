@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cpu/quantity_set.h"
+#include "cpu/quantity_terms.h"
 #include "msr/counters.h"
 
 namespace pmusim {
@@ -249,34 +250,18 @@ bool CounterFile::counts_quantities() const {
   return std::ranges::any_of(derived_.retired, [](const Running& r) { return r.is_quantity(); });
 }
 
-// lost_cycles() has no more of a quantity than there are cycles, and of these there are no more.
-bool CounterFile::Running::has_alike_cycles() const {
-  constexpr QuantitySet alike = QuantitySet::range(Quantity::stall_cycles, Quantity::recovery_cycles) |
-                                QuantitySet{Quantity::starved_cycles};
-  return !edge && alike.has(rule.quantity);
-}
+bool CounterFile::Running::counts_alike_cycles() const { return !edge && has_alike_cycles(rule.quantity); }
 
 std::vector<QuantityTerm> CounterFile::quantity_terms() const {
   std::vector<QuantityTerm> terms;
   for (std::size_t i = 0; i < derived_.retired.size(); ++i) {
     const Running& running = derived_.retired[i];
     if (!running.is_quantity() || running.compares_quantity()) continue;
-    const auto add = [&](Quantity quantity, u64 factor) {
-      if (quantity != Quantity::none) terms.push_back({i, quantity, factor});
-    };
-    const auto add_remainder = [&](u64 factor) {
-      add(running.rule.quantity, factor);
-      add(running.rule.minus, u64{0} - factor);
-    };
-    if (running.has_condition()) {
-      if (running.satisfied_by(running.per_cycle)) add_remainder(1);
-      if (!running.satisfied_by(0)) continue;
-      add(Quantity::cycles, 1);
-      add_remainder(~u64{0});
-      continue;
-    }
-    add_remainder(running.per_cycle);
-    for (const Quantity more : running.rule.plus) add(more, running.per_cycle);
+    const auto add = [&](Quantity quantity, u64 factor) { terms.push_back({i, quantity, factor}); };
+    if (running.has_condition())
+      for_alike_cycles(running.rule, running.satisfied_by(running.per_cycle), running.satisfied_by(0), add);
+    else
+      for_occurrences(running.rule, running.per_cycle, add);
   }
   return terms;
 }

@@ -258,9 +258,10 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
   const u64 select = modifiers(n);
   Running running;
   running.counter = static_cast<u8>(n);
-  running.cmask = static_cast<u8>(field(select, 31, 24));
-  running.inv = (select & evtsel::INV) != 0;
-  running.edge = (select & evtsel::EDGE) != 0;
+  const CycleCondition condition = cycle_condition(select, model_->core.issue_width);
+  running.cmask = static_cast<u8>(condition.cmask);
+  running.inv = condition.inv;
+  running.edge = condition.edge;
   running.equal =
       (select & evtsel::EQ) != 0 && (running.cmask != 0 || model_->policies.evtsel_eq_without_cmask != 0);
   running.kernel = (select & evtsel::OS) != 0 && counts_in_mode(n);

@@ -251,10 +251,10 @@ class CounterFile {
     }
     /// Of those: of some instructions, or with a condition that sums over all do not show.
     bool compares_quantity() const {
-      return is_quantity() && (only_of_some || (has_condition() && !has_alike_cycles()));
+      return is_quantity() && (only_of_some || (has_condition() && !counts_alike_cycles()));
     }
-    /// Each cycle that a retirement tells of is one of those since the retirement before.
-    bool has_alike_cycles() const;
+    /// Its condition is one on cycles that are all alike, as far as a retirement tells of them.
+    bool counts_alike_cycles() const;
     bool passes(Cpl cpl, bool in_tx) const {
       return (cpl == Cpl::kernel ? kernel : user) && (in_tx || !only_in_tx);
     }
