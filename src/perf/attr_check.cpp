@@ -118,7 +118,7 @@ Outcome check_flags(const Attr& attr) {  // A15 to A17
 bool counts_in_kernel(const Attr& attr) {
   if (attr.type != static_cast<u32>(EventType::software)) return false;
   constexpr std::array ids{SoftwareId::cpu_clock, SoftwareId::task_clock, SoftwareId::context_switches,
-                           SoftwareId::cpu_migrations};
+                           SoftwareId::cpu_migrations, SoftwareId::cgroup_switches};
   return std::ranges::find(ids, static_cast<SoftwareId>(attr.config)) != ids.end();
 }
 

@@ -10,7 +10,8 @@ namespace pmusim::perf {
 
 /// A named set of tasks, to which those of the cgroups below it belong, too.
 struct Cgroup {
-  u64 id = 1;
+  u64 number = 1;
+  u64 id = 1;  ///< in records
   std::string path = "/";
   const Cgroup* above = nullptr;
 

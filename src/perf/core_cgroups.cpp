@@ -17,20 +17,20 @@ std::string path_above(std::string_view path) {
 
 }  // namespace
 
-u64 LinuxCore::make_cgroup(std::string_view path) {
+u64 LinuxCore::make_cgroup(std::string_view path, std::optional<u64> id) {
   if (!path.starts_with('/') || (path.size() > 1 && path.ends_with('/')) || path.find("//") != path.npos)
     throw std::invalid_argument(fmt::format("make_cgroup: '{}' is no path from /", path));
-  for (const auto& [id, cgroup] : cgroups_)
-    if (cgroup.path == path) return id;
+  for (const auto& [number, cgroup] : cgroups_)
+    if (cgroup.path == path) return number;
   const Cgroup& above = cgroups_.at(make_cgroup(path_above(path)));
-  const u64 id = cgroups_.size() + root_cgroup;
-  cgroups_.emplace(id, Cgroup{id, std::string(path), &above});
-  write_cgroup(id, path);
-  return id;
+  const u64 number = cgroups_.size() + root_cgroup;
+  write_cgroup(
+      cgroups_.emplace(number, Cgroup{number, id.value_or(number), std::string(path), &above}).first->second);
+  return number;
 }
 
 /// Linux writes it on the CPU that makes the directory, as of the task that runs there: here the first CPU.
-void LinuxCore::write_cgroup(u64 id, std::string_view path) {
+void LinuxCore::write_cgroup(const Cgroup& cgroup) {
   CpuContext& cpu = first();
   const Moment moment = moment_of(cpu, cpu.current);
   for (Context* const context :
@@ -39,17 +39,18 @@ void LinuxCore::write_cgroup(u64 id, std::string_view path) {
     for (Event* const event : context->events())
       if (RingBuffer* const ring = ring_of(*event);
           ring != nullptr && is_heard(cpu, *event) && event->attr.cgroup)
-        output_record(*ring, *event, moment, CgroupRecord{id, path});
+        output_record(*ring, *event, moment, CgroupRecord{cgroup.id, cgroup.path});
   }
 }
 
 /// It has its new cgroup at once, also where it runs (Linux: perf_cgroup_attach).
-void LinuxCore::move_to_cgroup(u32 tid, u64 id) {
-  const auto to = cgroups_.find(id);
+void LinuxCore::move_to_cgroup(u32 tid, u64 number) {
+  const auto to = cgroups_.find(number);
   Task* const task = find_task(tid);
   if (to == cgroups_.end() || task == nullptr)
     throw std::invalid_argument(fmt::format("move_to_cgroup: there is no {} {}",
-                                            task == nullptr ? "task" : "cgroup", task == nullptr ? tid : id));
+                                            task == nullptr ? "task" : "cgroup",
+                                            task == nullptr ? tid : number));
   task->cgroup = &to->second;
   if (task->on != nullptr) task->on->scheduler.cgroup_comes(to->second);
 }

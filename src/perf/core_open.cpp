@@ -141,7 +141,7 @@ Outcome LinuxCore::follow_cgroup(Event& event, i32 cgroup) {
   const auto found = cgroups_.find(static_cast<u64>(cgroup));
   if (found == cgroups_.end()) return refuse(EBADF, "PID_CGROUP: there is no cgroup {}", cgroup);
   const CgroupOnCpu* const of_leader = event.leader->cgroup;
-  if (!event.is_leader() && (of_leader == nullptr || of_leader->cgroup.id != found->first))
+  if (!event.is_leader() && (of_leader == nullptr || of_leader->cgroup.number != found->first))
     return refuse(EINVAL, "group_fd: counts another cgroup");
   if (CpuContext* const cpu = find_cpu(event.cpu); cpu != nullptr)
     event.cgroup = &cpu->scheduler.watch(found->second, cgroup_of(cpu->current));

@@ -83,8 +83,8 @@ class LinuxCore final : public PerfCore {
   void mmap_region(u32 tid, const Mapping& mapping) override;
   void exit(u32 tid) override;
 
-  u64 make_cgroup(std::string_view path) override;
-  void move_to_cgroup(u32 tid, u64 id) override;
+  u64 make_cgroup(std::string_view path, std::optional<u64> id = {}) override;
+  void move_to_cgroup(u32 tid, u64 number) override;
 
   void on_overflow(std::function<void(const Event&)> callback) override { overflowed_ = std::move(callback); }
   void on_sigtrap(std::function<void(const Event&, u64 address)> callback) override {
@@ -171,7 +171,7 @@ class LinuxCore final : public PerfCore {
 
   // cgroups (core_cgroups.cpp)
   static constexpr u64 root_cgroup = 1;
-  void write_cgroup(u64 id, std::string_view path);
+  void write_cgroup(const Cgroup& cgroup);
   /// Of a task, and of the idle task, which is null.
   const Cgroup& cgroup_of(const Task* task) const {
     return task != nullptr ? *task->cgroup : cgroups_.at(root_cgroup);
@@ -196,7 +196,7 @@ class LinuxCore final : public PerfCore {
   CoreOptions options_;
   std::vector<std::unique_ptr<CpuContext>> cpus_;           // by number; null: has no driver
   std::vector<PmuType> pmus_;                               // by place
-  std::map<u64, Cgroup> cgroups_{{root_cgroup, Cgroup{}}};  // by id
+  std::map<u64, Cgroup> cgroups_{{root_cgroup, Cgroup{}}};  // by number
   Context gone_{nullptr};                                   // of opened events whose task is gone
   std::map<const Event*, LockedPages> locked_;              // of events that are mapped
   std::set<const Event*> signalling_;

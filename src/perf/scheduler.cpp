@@ -228,7 +228,7 @@ void Scheduler::software_on(std::span<Event* const> changed) {
 }
 
 const CgroupOnCpu& Scheduler::watch(const Cgroup& cgroup, const Cgroup& current) {
-  CgroupOnCpu& watched = cgroups_.try_emplace(cgroup.id, CgroupOnCpu{cgroup, {}}).first->second;
+  CgroupOnCpu& watched = cgroups_.try_emplace(cgroup.number, CgroupOnCpu{cgroup, {}}).first->second;
   cgroup_ = &current;
   follow(watched);
   return watched;

@@ -97,7 +97,7 @@ class Scheduler {
   Context cpu_{nullptr};
   Context* task_ = nullptr;
   std::vector<u32> of_guest_;           // PMUs that a guest has, by place
-  std::map<u64, CgroupOnCpu> cgroups_;  // by id
+  std::map<u64, CgroupOnCpu> cgroups_;  // by number
   const Cgroup* cgroup_ = nullptr;      // of who runs, once any is watched
 };
 

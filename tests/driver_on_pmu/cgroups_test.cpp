@@ -154,6 +154,23 @@ TEST_F(Cgroups, SamplesSayWhichOneTheirTaskIsIn) {
   EXPECT_THAT(seen, ElementsAre(std::pair(A, front), std::pair(B, web), std::pair(C, u64{1})));
 }
 
+/// As a kernel calls them by the inodes of their directories.
+TEST_F(Cgroups, HaveTheIdThatTheyWereGiven) {
+  using namespace perf::sample;
+  constexpr u64 inode = u64{1} << 40;
+  Attr attr = software(SoftwareId::dummy);
+  attr.cgroup = 1;
+  perf::RingBuffer& made = s.map(s.open(attr, -1, 0));
+  attr = instructions();
+  attr.sample_period = 3'000'000 - 1000;
+  attr.sample_type = TID | CGROUP;
+  perf::RingBuffer& sampled = s.map(s.open(attr, -1, 0));
+  s.core().move_to_cgroup(A, s.core().make_cgroup("/web/back", inode));
+  take_turns({A});
+  EXPECT_EQ(records_of(made, RecordType::cgroup).at(0).at(8), inode);
+  EXPECT_EQ(records_of(sampled, RecordType::sample).at(0).at(16), inode);
+}
+
 TEST_F(Cgroups, AreAPath) {
   for (const char* path : {"", "web", "/web/", "//web"})
     EXPECT_THROW(s.core().make_cgroup(path), std::invalid_argument) << path;

@@ -259,10 +259,11 @@ class PerfCore {
   /// The number of the cgroup at `path`, which begins with "/", and is made if it is not there, as are those
   /// above it. PID_CGROUP takes the number for a file descriptor. Every task is in "/" at first, which has
   /// number 1, and a new one where its parent is. Events with attr.cgroup have a CGROUP record of each that
-  /// is made. Throws std::invalid_argument if it is no such path.
-  virtual u64 make_cgroup(std::string_view path) = 0;
+  /// is made; records and samples call it `id`, without one its number. Throws std::invalid_argument if it is
+  /// no such path.
+  virtual u64 make_cgroup(std::string_view path, std::optional<u64> id = {}) = 0;
   /// Throws std::invalid_argument if there is no such task or cgroup.
-  virtual void move_to_cgroup(u32 tid, u64 id) = 0;
+  virtual void move_to_cgroup(u32 tid, u64 number) = 0;
 
   /// sigtrap: an overflow of such an event calls this instead of sending SIGTRAP.
   virtual void on_sigtrap(std::function<void(const Event&, u64 address)> callback) = 0;
