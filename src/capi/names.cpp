@@ -146,7 +146,7 @@ static_assert(signal_names[static_cast<unsigned>(Signal::branch)] == "branch" &&
               signal_names.back() == "ibs_tagged_retired");
 
 /// In the order of Quantity.
-constexpr std::array<std::string_view, 117> quantity_names{"none",
+constexpr std::array<std::string_view, 120> quantity_names{"none",
                                                            "uops",
                                                            "cycles",
                                                            "reference_cycles",
@@ -258,6 +258,9 @@ constexpr std::array<std::string_view, 117> quantity_names{"none",
                                                            "cycles_all_data_reads",
                                                            "fill_buffers_full_periods",
                                                            "uops_first_decoder",
+                                                           "instructions_decoded",
+                                                           "mite_cycles_two_decoders",
+                                                           "mite_cycles_four_uops",
                                                            "uops_x87",
                                                            "flops_add",
                                                            "flops_multiply",

@@ -93,10 +93,12 @@ void FrontEnd::decode(const Code& code, Delivery& delivery) {
     end_cycle();
     clock_ = std::max(clock_, fetched_cycle_);
   }
-  const bool was_full = delivered_ >= issue_width_;
+  const bool was_full = delivered_ >= issue_width_, had_four = delivered_ >= 4;
   delivery.cycles = delivered_ == 0 ? 1 : 0;
   ++decoded_;
   delivered_ += code.uops;
+  delivery.is_second = decoded_ == 2;
+  delivery.completes_four = !had_four && delivered_ >= 4;
   delivery.full_cycles = !was_full && delivered_ >= issue_width_ ? 1 : 0;
 }
 
@@ -183,9 +185,13 @@ void FrontEnd::account(const Delivery& delivery, Quantities& quantities) {
   add(account.uops, delivery.uops);
   add(account.any, delivery.cycles);
   if (account.ok != Quantity::none) add(account.ok, delivery.full_cycles);
-  // Who begins a cycle is at the first decoder.
-  if (delivery.source == Source::decoders && delivery.cycles != 0)
-    add(Quantity::uops_first_decoder, delivery.uops);
+  if (delivery.source == Source::decoders) {
+    // Who begins a cycle is at the first decoder.
+    if (delivery.cycles != 0) add(Quantity::uops_first_decoder, delivery.uops);
+    add(Quantity::instructions_decoded, 1);
+    add(Quantity::mite_cycles_two_decoders, delivery.is_second ? 1 : 0);
+    add(Quantity::mite_cycles_four_uops, delivery.completes_four ? 1 : 0);
+  }
   add(Quantity::dsb_to_mite_cycles, delivery.switch_cycles);
   add(Quantity::length_stall_cycles, delivery.length_stall_cycles);
 }

@@ -54,6 +54,8 @@ class FrontEnd {
   struct Delivery {
     u16 uops = 0;
     u16 cycles = 0, full_cycles = 0;  ///< of the source, that it began and that it made full
+    bool is_second = false;           ///< that the decoders take in its cycle
+    bool completes_four = false;      ///< uops of the decoders in its cycle
     u16 switch_cycles = 0;            ///< on the way from the uop cache to the decoders
     u16 length_stall_cycles = 0;
     Source source = Source::none;
@@ -84,7 +86,8 @@ class FrontEnd {
   static constexpr QuantitySet delivered =
       QuantitySet::range(Quantity::dsb_cycles_any, Quantity::dsb_to_mite_cycles) |
       QuantitySet::range(Quantity::uops_dsb, Quantity::uops_lsd) |
-      QuantitySet{Quantity::length_stall_cycles, Quantity::uops_first_decoder};
+      QuantitySet::range(Quantity::uops_first_decoder, Quantity::mite_cycles_four_uops) |
+      QuantitySet{Quantity::length_stall_cycles};
 
   /// An instruction passes of which nothing but its order is known: the uop cache sees it.
   void pass_in_order(u64 ip, unsigned uops) {

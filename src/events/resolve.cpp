@@ -296,6 +296,9 @@ bool needs_own_code(const EventRule& rule) {
     case Quantity::uops_dsb:
     case Quantity::uops_mite:
     case Quantity::uops_first_decoder:
+    case Quantity::instructions_decoded:
+    case Quantity::mite_cycles_two_decoders:
+    case Quantity::mite_cycles_four_uops:
     case Quantity::uops_x87:
     case Quantity::uops_ms:
     case Quantity::uops_lsd:

@@ -80,6 +80,22 @@ TEST(UopSources, OneInstructionOfACycleIsAtTheFirstDecoder) {
   EXPECT_EQ(Told("skylake").run(loop_of(10), 10, text)[Quantity::uops_first_decoder] == 0, false);
 }
 
+// INST_DECODED.DECODERS: as many decoders are in use as instructions come, a fused pair as one. Ten NOPs and
+// a jump, four of which Skylake and two of which a core of two decoders takes in a cycle.
+TEST(UopSources, EachDecoderTakesAnInstruction) {
+  Told tremont("tremont");
+  tremont.run(loop_of(10), 1000, text);
+  EXPECT_EQ(tremont[Quantity::instructions_decoded], 11'000u);
+  EXPECT_GT(tremont[Quantity::mite_cycles_two_decoders], 0u);
+  EXPECT_LE(tremont[Quantity::mite_cycles_two_decoders], tremont[Quantity::mite_cycles_any]);
+  Told alone("skylake");
+  alone.run(code(text, {0xEB, 0x00}), 1);
+  EXPECT_EQ(alone[Quantity::instructions_decoded], 1u);
+  EXPECT_EQ(alone[Quantity::mite_cycles_any], 1u);
+  EXPECT_EQ(alone[Quantity::mite_cycles_two_decoders], 0u);
+  EXPECT_EQ(alone[Quantity::mite_cycles_four_uops], 0u);
+}
+
 // Three lines of six uops hold a window of 32 bytes (Intel's optimization manual, Sandy Bridge).
 TEST(UopSources, AWindowThatExceedsItsLinesIsDecodedEveryTime) {
   const auto window = [](unsigned nops) {

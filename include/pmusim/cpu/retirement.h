@@ -328,6 +328,9 @@ enum class Quantity : u8 {
   cycles_all_data_reads,
   fill_buffers_full_periods,  ///< times that all fill buffers came to be in use
   uops_first_decoder,         ///< of uops_mite, those of the decoder that takes any instruction
+  instructions_decoded,       ///< by the legacy decoders, each by one of them; fused pairs as one
+  mite_cycles_two_decoders,   ///< in which they take at least two instructions
+  mite_cycles_four_uops,      ///< in which at least four of uops_mite come
   uops_x87,                   ///< of uops_executed, those of x87 instructions
   // Floating-point operations by kind, SSE's and AVX's: each lane counts, and a fused multiply-add twice
   flops_add,

@@ -28,6 +28,7 @@ inline constexpr std::array lion_cove_pipeline{
     row("DSB2MITE_SWITCHES.PENALTY_CYCLES", 0x61, 0x02, sum(Q::dsb_to_mite_cycles)),
     row("BACLEARS.ANY", 0x60, 0x01, on(front_end_resteer)),
     row("UOPS_DECODED.DEC0_UOPS", 0x76, 0x01, sum(Q::uops_first_decoder)),
+    row("INST_DECODED.DECODERS", 0x75, 0x01, sum(Q::instructions_decoded)),
     row("UOPS_RETIRED.MS", 0xC2, 0x04, sum(Q::slots_heavy)),
     row("UOPS_ISSUED.ANY", 0xAE, 0x01, sum(Q::uops_issued)),
     row("UOPS_EXECUTED.THREAD", 0xB1, 0x01, sum(Q::uops_executed)),
