@@ -41,6 +41,9 @@ std::string run_summary_text(const live::RunSummary& summary, const std::string&
     text += remark("programs find no /dev/cpu/0/msr: " + summary.missing_registers);
   if (summary.driver.merged_overflows != 0)
     text += remark(merged_overflows_text(summary.driver.merged_overflows));
+  for (const auto& [reason, times] : summary.refusals)
+    text +=
+        remark(fmt::format("refused {}: {}", times == 1 ? "once" : fmt::format("{} times", times), reason));
   text += remark(fmt::format("{} instructions stepped, {} calls served, {:.3f} ms of emulated time",
                              summary.instructions, summary.calls,
                              static_cast<double>(summary.elapsed_ns) / ns_per_ms));
@@ -114,7 +117,8 @@ void add_run(CLI::App& app, CommandLine line) {
       "  pmusim run -- make check");
   command->add_option("--record", options->trace,
                       "Write what was stepped as a trace, too: a replay counts the same");
-  command->add_flag("-v,--verbose", options->verbose, "Say at the end what was stepped and served");
+  command->add_flag("-v,--verbose", options->verbose,
+                    "Say at the end what was stepped and served, and why events were refused");
   command->add_flag("--progress", options->progress,
                     "On a terminal, show how many instructions were stepped even where the program prints to "
                     "it, too");

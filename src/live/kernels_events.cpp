@@ -32,11 +32,14 @@ FileDescriptor copy_of(u32 pid, u32 number) {
 
 }  // namespace
 
+bool counts_cgroup(const CountedTasks& counted) { return (counted.flags & PERF_FLAG_PID_CGROUP) != 0; }
+
 CountedTasks counted_by(const Call& call) {
-  const auto pid = static_cast<i32>(call.arguments[1]);
-  return {.pid = pid == 0 ? static_cast<i32>(call.tid) : pid,
-          .cpu = static_cast<i32>(call.arguments[2]),
-          .flags = call.arguments[4]};
+  CountedTasks counted{.pid = static_cast<i32>(call.arguments[1]),
+                       .cpu = static_cast<i32>(call.arguments[2]),
+                       .flags = call.arguments[4]};
+  if (counted.pid == 0 && !counts_cgroup(counted)) counted.pid = static_cast<i32>(call.tid);
+  return counted;
 }
 
 bool KernelsEvent::is_sampling() const { return beginning_of(attr).sample_period != 0; }

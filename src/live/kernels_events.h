@@ -11,8 +11,9 @@
 
 namespace pmusim::live {
 
-/// Whom perf_event_open is to count; pid: of a task, not 0.
+/// Whom perf_event_open is to count; pid: of a task, not 0; or the descriptor of a cgroup.
 CountedTasks counted_by(const Call& call);
+bool counts_cgroup(const CountedTasks& counted);
 
 /// A software event of the real kernel's under a number that the supervisor has chosen.
 struct KernelsEvent {

@@ -119,6 +119,7 @@ class Supervisor {
     return keeper_.status();
   }
   u64 served() const { return calls_.served(); }
+  const std::map<std::string, u64>& refusals() const { return calls_.refusals(); }
 
  private:
   static constexpr u64 turns_between_looks = 8, turns_between_cleanings = 1024, steps_between_progress = 8192;
@@ -214,6 +215,7 @@ Result<RunSummary, Error> run(const RunOptions& options) {
   (*emulated)->catch_up();
   summary.instructions = (*emulated)->instructions();
   summary.calls = supervisor.served();
+  summary.refusals = supervisor.refusals();
   summary.driver = (*emulated)->monitor().driver_statistics();
   summary.elapsed_ns = (*emulated)->monitor().now();
   if (trace) summary.trace = trace->finish();

@@ -3,6 +3,7 @@
 #define PMUSIM_LIVE_RUN_H
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,8 @@ struct RunSummary {
   u64 instructions = 0;  ///< that watched tasks have executed
   u64 calls = 0;         ///< system calls on events that were served
   u64 elapsed_ns = 0;    ///< perf time
+  /// Why perf_event_open has failed, and how often for that reason.
+  std::map<std::string, u64> refusals;
   driver::DriverStatistics driver;
   /// What of the machine could not be shown to programs, in a sentence: events work by number only.
   std::string missing_view;

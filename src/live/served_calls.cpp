@@ -2,8 +2,10 @@
 // perf_event_open, and descriptors that come and go. Calls on them are in descriptor_calls.cpp.
 #include "live/served_calls.h"
 
+#include <fmt/format.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 #include "events/sampling_pmus.h"
 #include "live/descriptor_link.h"
@@ -31,6 +34,9 @@ bool is_clock(const perf::Attr& attr) {
          attr.config <= static_cast<u64>(perf::SoftwareId::task_clock);
 }
 
+/// Of a CPU, or those in a cgroup.
+bool counts_all_tasks(const CountedTasks& counted) { return counted.pid == -1 || counts_cgroup(counted); }
+
 /// Software events of a task that can be emulated: for groups and buffers of events that are.
 bool can_be_emulated(const perf::Attr& attr) { return is_clock(attr) || counts_page_faults(attr); }
 
@@ -40,6 +46,7 @@ bool happens_on_cpus(const perf::Attr& attr) {
   switch (static_cast<perf::SoftwareId>(attr.config)) {
     case perf::SoftwareId::context_switches:
     case perf::SoftwareId::cpu_migrations:
+    case perf::SoftwareId::cgroup_switches:
     case perf::SoftwareId::dummy:
     case perf::SoftwareId::bpf_output:
       return true;
@@ -59,11 +66,11 @@ bool counts_nothing(const perf::Attr& attr) {
 enum class Counter : u8 { emulated, kernel, nobody };
 
 /// The kernel's own software events and tracepoints work without a PMU, for tasks: of the emulated CPUs, and
-/// who runs there, the kernel knows nothing.
+/// who runs there, the kernel knows nothing. A single one is the real CPU 0 for them.
 Counter counter_of(const perf::Attr& attr, const CountedTasks& counted, const Monitor& monitor) {
   if (events::is_sampling_pmu(attr.type)) return Counter::emulated;
   if (monitor.is_hybrid() && attr.type == cpu_atom_type) return Counter::emulated;
-  const bool of_cpu = counted.cpu >= 0, of_all_tasks = counted.pid == -1;
+  const bool of_cpu = counted.cpu >= 0, of_all_tasks = counts_all_tasks(counted);
   switch (static_cast<EventType>(attr.type)) {
     case EventType::hardware:
     case EventType::hw_cache:
@@ -73,7 +80,7 @@ Counter counter_of(const perf::Attr& attr, const CountedTasks& counted, const Mo
       if (of_cpu || of_all_tasks) return happens_on_cpus(attr) ? Counter::emulated : Counter::nobody;
       return counts_nothing(attr) ? Counter::emulated : Counter::kernel;
     default:
-      return of_all_tasks ? Counter::nobody : Counter::kernel;
+      return of_all_tasks || (of_cpu && monitor.cpus() > 1) ? Counter::nobody : Counter::kernel;
   }
 }
 
@@ -84,6 +91,20 @@ Result<Done, KernelError> check_page_faults(const perf::Attr& attr, u32 tid) {
   if (!PageFaults::of(tid))
     return Failure(KernelError(EOPNOTSUPP, "config: the kernel counts no page faults"));
   return Done{};
+}
+
+/// A task and what it starts go where the kernel looks for their events on CPU 0, the only one.
+Result<Done, KernelError> bring_to_cpu(const CountedTasks& counted, const Tasks& tasks) {
+  if (counted.cpu != 0) return Failure(KernelError(EINVAL, fmt::format("cpu: {}, of 1 CPU", counted.cpu)));
+  cpu_set_t allowed{}, first{};
+  CPU_SET(0, &first);
+  const auto id = static_cast<pid_t>(counted.pid);
+  const bool is_there = ::sched_getaffinity(id, sizeof allowed, &allowed) == 0 && CPU_EQUAL(&allowed, &first);
+  if (is_there ||
+      (tasks.is_of_run(static_cast<u32>(id)) && ::sched_setaffinity(id, sizeof first, &first) == 0))
+    return Done{};
+  return Failure(KernelError(
+      EOPNOTSUPP, "cpu: an event that stays the kernel's, whose CPU 0 is not the only one of the task"));
 }
 
 u64 head_of(const perf::RingBuffer& ring) { return ring.control().data_head; }
@@ -149,23 +170,32 @@ ServedCalls::Answer ServedCalls::open(const Call& call) {
   const auto group = static_cast<i32>(call.arguments[3]);
   EventDescriptor* leader = group >= 0 ? descriptors_.find(call.tid, call.arguments[3]) : nullptr;
   const perf::Attr wanted = beginning_of(user);
-  const Counter counter =
-      user.size() < 16 ? Counter::kernel : counter_of(wanted, counted, machine_.monitor());
-  if (counter == Counter::nobody) return -EOPNOTSUPP;
+  const bool is_readable = user.size() >= 16;
+  const Counter counter = !is_readable ? Counter::kernel : counter_of(wanted, counted, machine_.monitor());
+  if (counter == Counter::nobody)
+    return refuse(KernelError(EOPNOTSUPP, "type: of the kernel alone, which does not know emulated CPUs"));
   const bool kernels = counter == Counter::kernel;
+  if (kernels && counted.cpu >= 0 && is_readable)
+    if (const auto there = bring_to_cpu(counted, tasks_); !there.ok()) return refuse(there.error());
   if (leader == nullptr && kernels && !shares_buffer(call, wanted))
     return can_be_emulated(wanted) ? open_kernels(call, user) : std::nullopt;
   if (leader == nullptr && group >= 0) leader = take_over_group(call, static_cast<u32>(group));
-  if (leader == nullptr && group >= 0) return -EINVAL;  // led by an event that stays the kernel's
+  if (leader == nullptr && group >= 0)
+    return refuse(KernelError(EINVAL, "group_fd: its event is the kernel's own and cannot be emulated"));
   if (wanted.type == static_cast<u32>(EventType::software) && kernels && !can_be_emulated(wanted))
-    return -EOPNOTSUPP;  // in a group of ours
+    return refuse(KernelError(EOPNOTSUPP, "config: the kernel's own, in a group of emulated events"));
   auto attr = perf::copy_attr(user, limits_.kernel);
-  if (!kernels && wanted.sample_period != 0)
+  if (!kernels && wanted.sample_period != 0 && !counts_all_tasks(counted))
     for (const u32 number : kernels_.samplers(call.tid, static_cast<u32>(counted.pid)))
       take_over_group(call, number);  // to write to one buffer with this
   if (attr.ok()) return open_here(call, *attr, leader != nullptr ? &leader->event() : nullptr);
   if (attr.error().error_number == E2BIG) trace::write_memory(call.tid, call.arguments[0], user);
-  return -attr.error().error_number;
+  return refuse(attr.error());
+}
+
+i64 ServedCalls::refuse(const KernelError& error) {
+  ++refusals_[fmt::format("{} ({})", error.message, std::strerror(error.error_number))];
+  return -error.error_number;
 }
 
 ServedCalls::Answer ServedCalls::open_kernels(const Call& call, std::span<const std::byte> attr) {
@@ -218,8 +248,7 @@ bool ServedCalls::shares_buffer(const Call& call, const perf::Attr& attr) {
 
 i64 ServedCalls::open_here(const Call& call, const perf::Attr& attr, perf::Event* leader) {
   const auto event = make_event(attr, leader, counted_by(call), call.tid);
-  if (!event.ok()) return -event.error().error_number;
-  return give_descriptor(call, **event);
+  return event.ok() ? give_descriptor(call, **event) : refuse(event.error());
 }
 
 Result<perf::Event*, KernelError> ServedCalls::make_event(const perf::Attr& attr, perf::Event* leader,
@@ -227,23 +256,40 @@ Result<perf::Event*, KernelError> ServedCalls::make_event(const perf::Attr& attr
   if (auto allowed = perf::check_rights(attr, counted.pid, counted.cpu, counted.flags, limits_); !allowed)
     return Failure(allowed.error());
   if (auto watched = watch(counted, opener); !watched) return Failure(watched.error());
-  if (!counts_page_faults(attr)) return machine_.monitor().open_event(attr, leader, counted);
-  if (auto counts = check_page_faults(attr, counted.pid > 0 ? static_cast<u32>(counted.pid) : opener);
-      !counts)
-    return Failure(counts.error());
-  return machine_.perf().open(attr, counted.pid, counted.cpu, leader, counted.flags);
+  const bool of_cpu = counts_all_tasks(counted);
+  if (counts_page_faults(attr))
+    if (auto counts = check_page_faults(attr, of_cpu ? opener : static_cast<u32>(counted.pid)); !counts)
+      return Failure(counts.error());
+  const auto named = find_cgroup(attr, counted, opener);
+  if (!named.ok()) return Failure(named.error());
+  auto event = counts_page_faults(attr)
+                   ? machine_.perf().open(attr, named->pid, named->cpu, leader, named->flags)
+                   : machine_.monitor().open_event(attr, leader, *named);
+  if (event.ok() && of_cpu) tasks_.opened_on_cpu(**event, opener);
+  return event;
+}
+
+/// The perf core has a number for a descriptor.
+Result<CountedTasks, KernelError> ServedCalls::find_cgroup(const perf::Attr& attr, CountedTasks counted,
+                                                           u32 opener) {
+  if (!counts_cgroup(counted) && !asks_for_cgroups(attr)) return counted;
+  tasks_.follow_cgroups();
+  if (!counts_cgroup(counted)) return counted;
+  const auto cgroup = tasks_.cgroups().named_by(opener, static_cast<u32>(counted.pid));
+  if (!cgroup.ok()) return Failure(cgroup.error());
+  counted.pid = static_cast<i32>(*cgroup);
+  return counted;
 }
 
 /// Whom an event counts; its CPU is looked at by the perf core.
 Result<Done, KernelError> ServedCalls::watch(const CountedTasks& counted, u32 opener) {
   constexpr u64 perfmon_capable = bit(CAP_PERFMON) | bit(CAP_SYS_ADMIN);
-  if ((counted.flags & perf::open_flag::PID_CGROUP) != 0)
-    return Failure(KernelError(EINVAL, "PID_CGROUP: nobody knows who is in a cgroup of this machine"));
-  if (counted.pid == -1 && !status_of(opener).has_any(perfmon_capable, users_))
+  const bool of_cpu = counts_all_tasks(counted);
+  if (of_cpu && !status_of(opener).has_any(perfmon_capable, users_))
     return Failure(KernelError(EACCES, "pid -1: observing a CPU needs CAP_PERFMON"));
-  const int error = counted.pid > 0     ? tasks_.watch(static_cast<u32>(counted.pid))
-                    : counted.pid == -1 ? tasks_.watch_cpus(opener)
-                                        : 0;
+  const int error = of_cpu            ? tasks_.watch_cpus()
+                    : counted.pid > 0 ? tasks_.watch(static_cast<u32>(counted.pid))
+                                      : 0;
   if (error == EPERM) return Failure(KernelError(EBUSY, "pid: a task is traced by another"));
   if (error != 0) return Failure(KernelError(error, "pid: a task cannot be watched"));
   return Done{};

@@ -32,6 +32,8 @@ class ServedCalls {
   bool readers_are_awake() const;
 
   u64 served() const { return served_; }
+  /// Why perf_event_open has failed, and how often for that reason.
+  const std::map<std::string, u64>& refusals() const { return refusals_; }
 
  private:
   /// A result or a negative errno; nothing: the kernel is to execute the call.
@@ -44,6 +46,7 @@ class ServedCalls {
   };
 
   Answer open(const Call& call);
+  i64 refuse(const KernelError& error);
   Answer open_kernels(const Call& call, std::span<const std::byte> attr);
   EventDescriptor* take_over_group(const Call& call, u32 number);
   EventDescriptor* take_over(const Call& call, const KernelsEvent& kernels, perf::Event* leader);
@@ -52,6 +55,7 @@ class ServedCalls {
   Result<perf::Event*, KernelError> make_event(const perf::Attr& attr, perf::Event* leader,
                                                const CountedTasks& counted, u32 opener);
   Result<Done, KernelError> watch(const CountedTasks& counted, u32 opener);
+  Result<CountedTasks, KernelError> find_cgroup(const perf::Attr& attr, CountedTasks counted, u32 opener);
   i64 give_descriptor(const Call& call, perf::Event& event);
 
   void access_registers(const Call& call);
@@ -94,6 +98,7 @@ class ServedCalls {
   KernelsEvents kernels_;
   std::vector<Buffer> buffers_;
   u64 served_ = 0;
+  std::map<std::string, u64> refusals_;
 };
 
 }  // namespace pmusim::live

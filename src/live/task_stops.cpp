@@ -20,6 +20,22 @@ bool leaves_call_unfinished(u32 tid) {
   return registers && static_cast<i64>(registers->orig_rax) >= 0 && trace::is_restart(registers->rax);
 }
 
+/// Between cgroups: by writing to a file.
+bool may_move_tasks(u64 call) {
+  switch (call) {
+    case SYS_write:
+    case SYS_pwrite64:
+    case SYS_writev:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+    case SYS_sendfile:
+    case SYS_splice:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool has_other_threads(u32 pid) { return threads_of(pid).size() > 1; }
 
 }  // namespace
@@ -104,6 +120,7 @@ void Tasks::left_call(WatchedTask& task) {
   task.registers = *after;
   take_extended(task);
   task.state = State::ready;
+  if (cgroups_matter_ && may_move_tasks(task.call_number)) follow_cgroups();
   settle(task);
 }
 
@@ -254,7 +271,9 @@ void Tasks::started(WatchedTask& parent, u32 tid) {
     child.trap = child.pid == parent.pid ? parent.trap->of_thread() : parent.trap->of_process();
   child.own_trap_flag = parent.own_trap_flag;
   child.is_restricted = parent.is_restricted;
+  child.cgroup = parent.cgroup;
   machine_.on_side_band(trace::ThreadStart{child.pid, tid, parent.pid, parent_tid});
+  if (cgroups_matter_) follow_cgroup(child);  // CLONE_INTO_CGROUP
   follow_events();
   if (early_.erase(tid) != 0) between_instructions(*find(tid));
 }
@@ -275,7 +294,7 @@ void Tasks::executed(u32 tid) {
   if (task == nullptr && !cpus_watched_)
     return trace::let_go(tid, 0);  // its events have gone with the thread
   if (task == nullptr) task = &add(tid);
-  observers_.erase(task->pid);
+  std::erase_if(observers_, [&](const auto& entry) { return entry.second == task->pid; });
   machine_.execute({.pid = task->pid, .tid = tid, .command = trace::command_of(tid), .exec = true});
   task->space = std::make_shared<trace::AddressSpace>();
   task->faults.reset();

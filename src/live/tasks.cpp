@@ -39,9 +39,10 @@ WatchedTask* Tasks::find(u32 tid) {
   return found == tasks_.end() ? nullptr : &found->second;
 }
 
+bool Tasks::is_of_run(u32 tid) const { return descends_from(trace::process_of(tid), keeper_); }
+
 int Tasks::attach(u32 tid) const {
-  const bool is_of_run = descends_from(trace::process_of(tid), keeper_);
-  return seize(tid, is_of_run ? WithoutTracer::killed : WithoutTracer::goes_on);
+  return seize(tid, is_of_run(tid) ? WithoutTracer::killed : WithoutTracer::goes_on);
 }
 
 int Tasks::watch(u32 tid) {
@@ -62,7 +63,7 @@ WatchedTask& Tasks::add(u32 tid) {
 }
 
 /// From then on whatever they start is watched, too. Who forks meanwhile shows with the next look.
-int Tasks::watch_cpus(u32 opener) {
+int Tasks::watch_cpus() {
   for (bool looks = !cpus_watched_; looks;) {
     const std::size_t known = tasks_.size();
     for (const u32 pid : descendants_of(keeper_))
@@ -71,8 +72,30 @@ int Tasks::watch_cpus(u32 opener) {
     looks = tasks_.size() != known;
   }
   cpus_watched_ = true;
-  observers_.insert(trace::process_of(opener));
   return 0;
+}
+
+void Tasks::opened_on_cpu(const perf::Event& event, u32 opener) {
+  observers_[event.id] = trace::process_of(opener);
+}
+
+bool Tasks::is_observer(const WatchedTask& task) const {
+  return std::ranges::any_of(observers_, [&](const auto& entry) { return entry.second == task.pid; });
+}
+
+void Tasks::follow_cgroups() {
+  for (auto& [tid, task] : tasks_) follow_cgroup(task);
+}
+
+/// What it has executed was there where it has been.
+void Tasks::follow_cgroup(WatchedTask& task) {
+  if (task.state == State::ending) return;
+  const std::optional<u64> cgroup = cgroups_.of_task(task.tid);
+  if (!cgroup || *cgroup == task.cgroup) return;
+  if (task.state != State::stepping) end_block(task, task.registers.registers.rip);
+  machine_.catch_up();
+  machine_.perf().move_to_cgroup(task.tid, *cgroup);
+  task.cgroup = *cgroup;
 }
 
 /// Who has been attached to as the child of a watched task is announced by it.
@@ -94,9 +117,14 @@ int Tasks::restrict_to(u32 tid, const std::vector<u32>& cpus, bool all) {
 void Tasks::follow_events() {
   const Interests now = interests(machine_.perf());
   cpus_watched_ = cpus_watched_ && now.of_cpus != Interest::none;
-  if (!cpus_watched_) observers_.clear();
+  std::set<u64> open;
+  for (const perf::Event* const event : machine_.perf().events()) open.insert(event->id);
+  std::erase_if(observers_, [&](const auto& entry) { return !open.contains(entry.first); });
   faults_counted_ = std::ranges::any_of(
       machine_.perf().events(), [](const perf::Event* event) { return counts_page_faults(event->attr); });
+  cgroups_matter_ = std::ranges::any_of(machine_.perf().events(), [](const perf::Event* event) {
+    return event->cgroup != nullptr || asks_for_cgroups(event->attr);
+  });
   follow_extended();
   std::vector<WatchedTask*> ready;
   for (auto& [tid, task] : tasks_) {
@@ -113,7 +141,7 @@ Interest Tasks::interest_in(const WatchedTask& task, const Interests& events) co
   Interest interest = task.is_restricted ? Interest::lifecycle : Interest::none;
   if (const auto own = events.of_task.find(task.tid); own != events.of_task.end())
     interest = std::max(interest, own->second);
-  const Interest most = observers_.contains(task.pid) ? Interest::lifecycle : Interest::instructions;
+  const Interest most = is_observer(task) ? Interest::lifecycle : Interest::instructions;
   return std::max(interest, std::min(events.of_cpus, most));
 }
 
@@ -187,6 +215,7 @@ void Tasks::flush() {
   for (auto& [tid, task] : tasks_)
     if (task.state != State::stepping) end_block(task, task.registers.registers.rip);
   machine_.catch_up();
+  if (cgroups_matter_) follow_cgroups();
 }
 
 /// The task whose turn it is, up to the end of its turn; then the one behind it.
@@ -199,6 +228,7 @@ WatchedTask* Tasks::next_ready() {
     if (candidate->second.state != State::ready) continue;
     turn_tid_ = candidate->first;
     turn_end_ = steps_ + turn_steps;
+    if (cgroups_matter_) follow_cgroups();
     return &candidate->second;
   }
   return nullptr;

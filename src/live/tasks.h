@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "live/cgroups.h"
 #include "live/emulated_machine.h"
 #include "trace/live_code.h"
 #include "trace/trap_disguise.h"
@@ -49,6 +50,7 @@ struct WatchedTask {
   Interest interest = Interest::lifecycle;
   bool asked_to_stop = false;
   bool is_restricted = false;    ///< to some CPUs: what it starts has to inherit that
+  u64 cgroup = 0;                ///< number; 0: nobody has looked
   trace::ThreadState registers;  ///< where it is ready, or was before what it does now
   ExtendedState extended;        ///< there, while events sample it
   trace::OpenBlock block;
@@ -75,24 +77,32 @@ struct ForcedCall {
 
 /// The watched tasks: attached to, stepped one at a time and in turns, and followed into what they start.
 ///
-/// Events of a CPU are on everybody below the keeper, but for the programs that have opened them: a sampler
+/// Events of a CPU are on everybody below the keeper, but for the programs that have some open: a sampler
 /// would be slowed down by what it samples, and sample itself. Those run by themselves, as if they watched
-/// from elsewhere, until they execute another program or open events on themselves.
+/// from elsewhere, until they close them, execute another program or open events on themselves.
 ///
 /// Nothing here waits for a task that could wait for the supervisor: steps over system calls are not waited
 /// for at all, and the wait for others ends with a tick of the caller's interval timer, too.
 class Tasks {
  public:
   /// `keeper`: the process below which all programs are.
-  Tasks(EmulatedMachine& machine, u32 keeper) : machine_(machine), keeper_(keeper) {}
+  Tasks(EmulatedMachine& machine, u32 keeper)
+      : machine_(machine), keeper_(keeper), cgroups_(machine.perf()) {}
   Tasks(const Tasks&) = delete;
   Tasks& operator=(const Tasks&) = delete;
 
+  /// Whether the run has started it.
+  bool is_of_run(u32 tid) const;
   /// Watches a task from now on. 0, or the errno of attaching.
   int watch(u32 tid);
-  /// Watches everybody, for an event of a CPU that this task opens; until there is no such event. 0, or the
-  /// errno of attaching.
-  int watch_cpus(u32 opener);
+  /// Watches everybody, for an event of a CPU; until there is no such event. 0, or the errno of attaching.
+  int watch_cpus();
+  /// Who has opened an event of a CPU.
+  void opened_on_cpu(const perf::Event& event, u32 opener);
+  Cgroups& cgroups() { return cgroups_; }
+  /// Everybody watched is in the perf core's cgroup that he is in now. As long as an event asks for them,
+  /// this is so after each call that may move a task, at each turn and with flush(), too.
+  void follow_cgroups();
   /// CPUs that are online and that the task may run on from now on; it is watched for that, unless that is
   /// all of them. 0, or the errno of attaching.
   int restrict_to(u32 tid, const std::vector<u32>& cpus, bool all);
@@ -124,6 +134,8 @@ class Tasks {
   int attach(u32 tid) const;
   WatchedTask& add(u32 tid);
   int watch_if_running(u32 tid);
+  bool is_observer(const WatchedTask& task) const;
+  void follow_cgroup(WatchedTask& task);
   Interest interest_in(const WatchedTask& task, const Interests& events) const;
   WatchedTask* next_ready();
   void go(WatchedTask& task);
@@ -172,10 +184,12 @@ class Tasks {
   EmulatedMachine& machine_;
   u32 keeper_;
   trace::InstructionStore store_;
-  std::map<u32, WatchedTask> tasks_;           // by tid
-  std::set<u32> early_;                        // stopped before their parent announced them
-  std::set<u32> observers_;                    // processes that have opened events of CPUs
+  std::map<u32, WatchedTask> tasks_;  // by tid
+  std::set<u32> early_;               // stopped before their parent announced them
+  Cgroups cgroups_;
+  std::map<u64, u32> observers_;               // processes that have events of CPUs open, by id of the event
   bool cpus_watched_ = false;                  // by such events: everybody is watched
+  bool cgroups_matter_ = false;                // to any event
   bool faults_counted_ = false;                // by any event
   std::optional<trace::XstateReader> xstate_;  // while an event samples extended registers
   u64 ended_ = 0;

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Programs on a machine of many CPUs.
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
+
+#include "live/cgroups.h"
 #include "tests/live/live.h"
+#include "trace/tracee.h"
 
 namespace pmusim::test {
 namespace {
@@ -85,7 +90,7 @@ TEST_F(Live, EachCpuHasItsRegisters) {
 
 const std::string system_program = std::string(TEST_PROGRAMS) + "/system";
 
-// errno values as perf_event_open(2) and a kernel of four CPUs without cgroups of perf events give them.
+// errno values as perf_event_open(2) and a kernel of four CPUs give them: EBADF of what is no cgroup.
 TEST_F(Live, EventsOfCpusAreRefusedAsLinuxDoes) {
   EXPECT_EQ(run_live({system_program, "refusals"}, four).out, R"(CPU 3: works
 CPU 4: EINVAL
@@ -94,8 +99,99 @@ kernel mode: EACCES
 kernel's page faults: EACCES
 alignment faults: EOPNOTSUPP
 a tracepoint: EOPNOTSUPP
-a cgroup: EINVAL
+no cgroup: EBADF
+no file: EBADF
+a cgroup on no CPU: EINVAL
+a task's tracepoint: EOPNOTSUPP
 )");
+}
+
+TEST_F(Live, TellsWhyEventsWereRefused) {
+  const std::string err = run_live({system_program, "refusals"}, {"--machine", "skylake:4c", "-v"}).err;
+  EXPECT_THAT(err,
+              HasSubstr("refused once: PID_CGROUP: descriptor 9999 is no directory of a cgroup file system"));
+  EXPECT_THAT(err,
+              HasSubstr("refused 3 times: type: of the kernel alone, which does not know emulated CPUs"));
+}
+
+// Linux of perf_cgroup_connect(): proc_pid_cgroup(5) and proc_pid_mountinfo(5) are where it looks.
+TEST(CgroupsOfTheMachine, AreThoseOfTheHierarchyWithPerfEvents) {
+  const std::string both = "3:cpu,perf_event:/a:b\n2:freezer:/ice\n0::/c/d\n",
+                    one = "2:freezer:/ice\n0::/c/d\n";
+  EXPECT_EQ(live::cgroup_in(both), "/a:b");
+  EXPECT_EQ(live::cgroup_in(one), "/c/d");
+  EXPECT_EQ(live::cgroup_in("2:freezer:/ice\n"), "/");
+  EXPECT_EQ(live::cgroup_in(""), "/");
+}
+
+TEST(CgroupsOfTheMachine, AreFoundWhereTheirHierarchyIsMounted) {
+  const std::string mounts =
+      "30 1 0:26 / /sys/fs/cgroup/freezer rw,relatime shared:9 - cgroup cgroup rw,freezer\n"
+      "31 1 0:27 /a /sys/fs/cgroup/perf\\040event rw - cgroup cgroup rw,perf_event\n"
+      "32 1 0:28 / /sys/fs/cgroup rw,nosuid shared:4 master:1 - cgroup2 cgroup2 rw\n"
+      "nonsense\n33 1 - -\n";
+  const live::CgroupMounts second("0::/c\n", mounts);
+  EXPECT_EQ(second.cgroup_at("/sys/fs/cgroup"), "/");
+  EXPECT_EQ(second.cgroup_at("/sys/fs/cgroup/c/d"), "/c/d");
+  EXPECT_EQ(second.cgroup_at("/sys/fs/cgroups"), std::nullopt);
+  EXPECT_EQ(second.directory_of("/c"), "/sys/fs/cgroup/c");
+  const live::CgroupMounts first("4:perf_event:/a/b\n0::/c\n", mounts);
+  EXPECT_EQ(first.cgroup_at("/sys/fs/cgroup/perf event/b"), "/a/b");
+  EXPECT_EQ(first.cgroup_at("/sys/fs/cgroup/c"), std::nullopt) << "events are not counted there";
+  EXPECT_EQ(first.directory_of("/a"), "/sys/fs/cgroup/perf event");
+  EXPECT_EQ(first.directory_of("/b"), std::nullopt) << "above what is mounted";
+  EXPECT_EQ(live::CgroupMounts("", mounts).cgroup_at("/sys/fs/cgroup"), std::nullopt);
+}
+
+/// A cgroup of this machine's kernel with another one in it, where there can be one.
+class TemporaryCgroup {
+ public:
+  TemporaryCgroup() {
+    const u32 self = static_cast<u32>(::getpid());
+    const live::CgroupMounts mounts(trace::proc_file(self, "cgroup"), trace::proc_file(self, "mountinfo"));
+    name_ = "pmusim-test-" + std::to_string(self);
+    path_ = mounts.directory_of("/").value_or("/nowhere") + "/" + name_;
+    exists_ = ::mkdir(path_.c_str(), 0700) == 0 && ::mkdir(below().c_str(), 0700) == 0;
+  }
+  TemporaryCgroup(const TemporaryCgroup&) = delete;
+  TemporaryCgroup& operator=(const TemporaryCgroup&) = delete;
+  ~TemporaryCgroup() {
+    ::rmdir(below().c_str());
+    ::rmdir(path_.c_str());
+  }
+  bool exists() const { return exists_; }
+  const std::string& name() const { return name_; }
+  const std::string& path() const { return path_; }
+  std::string below() const { return path_ + "/below"; }
+
+ private:
+  std::string name_, path_;
+  bool exists_ = false;
+};
+
+#define PMUSIM_NEEDS_CGROUP(cgroup) \
+  if (!(cgroup).exists()) GTEST_SKIP() << "no cgroup can be made: " << (cgroup).path()
+
+TEST_F(Live, EventsOfACgroupCountItsTasksAndThoseBelow) {
+  const TemporaryCgroup cgroup;
+  PMUSIM_NEEDS_CGROUP(cgroup);
+  EXPECT_EQ(run_live({system_program, "cgroup", cgroup.path(), cgroup.below()}, four).out,
+            R"(cgroup: 0 beyond those of its tasks
+third task: counts for itself
+time: its tasks'
+cgroup switches: some
+)");
+}
+
+// perf_cgroup_connect() of Linux: a cgroup that is not online any more.
+TEST_F(Live, ACgroupThatHasBeenRemovedIsRefused) {
+  const TemporaryCgroup cgroup;
+  PMUSIM_NEEDS_CGROUP(cgroup);
+  EXPECT_EQ(run_live({system_program, "removed", cgroup.below()}, four).out, "a removed cgroup: ENOENT\n");
+}
+
+TEST_F(Live, WhoHasClosedItsEventsOfCpusIsAmongTheTasksOfOthers) {
+  EXPECT_EQ(run_live({system_program, "reopen"}, four).out, "nothing open: 2\nan event open: 0\nclosed: 2\n");
 }
 
 // perf_allow_cpu() of Linux, where perf_event_paranoid is 2.
@@ -131,6 +227,16 @@ TEST_F(Live, EventsOfCpusCountAllTasksThere) {
 
 TEST_F(Live, WhoCountsCpusAndItselfIsAmongItsTasks) {
   EXPECT_EQ(run_live({system_program, "all"}, four).out, "CPU 0: 10\n" + std::string(counts_of_children));
+}
+
+// As perf record opens tracepoints. The kernel's CPU 0 is a real one, and so is CPU 1, where the task would
+// be.
+TEST_F(Live, EventsOfTheKernelOnTheOnlyCpuMissNothing) {
+  if (::sysconf(_SC_NPROCESSORS_ONLN) < 2) GTEST_SKIP() << "this machine has one CPU";
+  const Output output = run_live({system_program, "writes"});
+  if (output.out.starts_with("refused")) GTEST_SKIP() << "this kernel has no breakpoints: " << output.out;
+  EXPECT_EQ(output.out, "writes: 10\n");
+  EXPECT_EQ(run_live({system_program, "writes"}, four).out, "refused: EOPNOTSUPP\n");
 }
 
 std::string count_of(const std::vector<std::string>& options, const std::string& file) {
@@ -192,6 +298,37 @@ TEST_F(LiveWithPerf, RecordOfAllCpusSamplesWhoRunsThere) {
     EXPECT_THAT(cpus, HasSubstr(row));
   EXPECT_THAT(cpus, Not(HasSubstr("swapper"))) << "nothing retires on an idle CPU";
   EXPECT_THAT(cpus, Not(ContainsRegex("  perf( |\n)"))) << "perf-exec, its child, is one of them";
+}
+
+// perf enters no cgroup: its child does, after some instructions that count nowhere.
+TEST_F(LiveWithPerf, StatOfACgroupCountsWhoJoinsIt) {
+  const TemporaryCgroup cgroup;
+  PMUSIM_NEEDS_CGROUP(cgroup);
+  const u64 alone = std::stoull(count_of({"--model", "skylake"}, file("alone")));
+  const Output output = run_live({"perf", "stat", "-a", "-x,", "-o", file("counts"), "-e", "instructions:u",
+                                  "--for-each-cgroup", cgroup.name() + "," + cgroup.name() + "/below", "--",
+                                  system_program, "join", cgroup.path(), bare_program},
+                                 four, Addresses::fixed);
+  ASSERT_EQ(output.status, 0) << output.err;
+  std::map<std::string, std::string> counts;
+  for (const std::string& line : lines(read_file(file("counts"))))
+    for (const std::string& name : {cgroup.name(), cgroup.name() + "/below"})
+      if (line.find("," + name + ",") != line.npos) counts[name] = line.substr(0, line.find(','));
+  const u64 joined = std::stoull(counts.at(cgroup.name()));
+  EXPECT_THAT(joined, AllOf(Gt(alone), Lt(alone + 100))) << "and a few to execute it";
+  EXPECT_EQ(counts.at(cgroup.name() + "/below"), "<not counted>");
+}
+
+TEST_F(LiveWithPerf, RecordOfACgroupSamplesWhoJoinsIt) {
+  const TemporaryCgroup cgroup;
+  PMUSIM_NEEDS_CGROUP(cgroup);
+  const Output recorded =
+      run_live({"perf", "record", "-a", "-e", "instructions:u", "-G", cgroup.name(), "--all-cgroups", "-o",
+                file("perf.data"), "-c", "200", "--", system_program, "join", cgroup.path(), bare_program},
+               four);
+  ASSERT_EQ(recorded.status, 0) << recorded.err;
+  const std::string rows = run_perf({"report", "--stdio", "--sort", "cgroup,comm"}, file("perf.data")).out;
+  EXPECT_THAT(rows, ContainsRegex("100.00%  /" + cgroup.name() + " +bare"));
 }
 
 // As long as it takes, which is the watchdog's to bound.
