@@ -67,6 +67,24 @@ void check(const StatCommand& command, const TraceOption& trace, const CLI::App&
   if (app.get_option("--record")->count() != 0) check_output_name(command.record, trace.inputs());
 }
 
+/// Programs side by side: one replay of all of them.
+StatReport count_several(Counting& counting, const StatOptions& options, const SessionOptions& machine,
+                         StatResult& result) {
+  TraceOption& trace = counting.trace;
+  auto sources = trace.sources(machine.core);
+  for (const auto& source : sources) leave_registers_out(*source, machine.core);
+  auto programs = value_or_fail(open_side_by_side(std::move(sources), machine));
+  for (Session& program : programs) {
+    warn_if_truncated(program.trace());
+    program.on_progress([&](Progress) {
+      if (trace.replay_is_interrupted()) program.stop();
+    });
+  }
+  StatReport report = value_or_fail(stat(programs, options, trace.threads()));
+  if (trace.replay_is_interrupted()) result.cut_by = trace.ending_signal();
+  return report;
+}
+
 /// One replay. Prints intervals as they end.
 StatReport count(Counting& counting, StatOptions options, StatResult& result, StatOutput& output) {
   const StatCommand& command = counting.command;
@@ -78,6 +96,11 @@ StatReport count(Counting& counting, StatOptions options, StatResult& result, St
   counting.core.choose_windows(machine, trace);
   machine.start = result.start;
   counting.entries.apply_to(machine);
+  if (trace.is_of_several()) {
+    StatReport report = count_several(counting, options, machine, result);
+    for (const std::string& warning : warnings(report.driver)) complain(warning);
+    return report;
+  }
   const bool watched = hardware.wanted() && result.runs.empty();
   auto source = trace.source(machine.core);
   if (!watched) leave_registers_out(*source, machine.core);
@@ -126,6 +149,9 @@ void run_stat(Counting& counting, const CLI::App& app) {
   if (command.metrics == "list") return list_metrics(counting.model.model());
   check(command, counting.trace, app);
   counting.hardware.check(counting.trace.inputs(), command.output);
+  if (counting.trace.is_of_several() && !counting.machine.is_given())
+    throw CommandError(
+        "several traces are programs that run side by side on a machine: which one, --machine says");
   if (counting.hardware.wanted() && counting.machine.is_given())
     throw CommandError(MachineOption::no_hardware_log);
   counting.options.model = counting.model.model();
@@ -222,6 +248,7 @@ void add_stat(CLI::App& app, CommandLine line) {
       "  pmusim stat -d -- true\n"
       "  pmusim stat --topdown --per-thread T\n"
       "  pmusim stat --machine icelake:4c8t -a --per-core T\n"
+      "  pmusim stat --machine skylake:2c -a -A T T\n"
       "  pmusim stat --model lioncove -e '{branches,branch-misses},mem_load_retired.l1_miss' T");
   add_counting_options(*command, counting->command);
   counting->cgroups.add_to(*command);
@@ -238,6 +265,7 @@ void add_stat(CLI::App& app, CommandLine line) {
   counting->entries.add_to(*command);
   add_other_perf_options(*command);
   counting->trace.add_to(*command);
+  counting->trace.add_more_to(*command);
   command->callback([counting, command] { run_stat(*counting, *command); });
 }
 

@@ -60,17 +60,28 @@ void TraceOption::add_to(CLI::App& command) {
       .add_option(
           "--jobs", jobs_,
           "Threads for a trace: 1, or 2 that decode it beside its replay (default 2 where there are as many "
-          "CPUs and a whole core to be waited for); the results are the same")
+          "CPUs and a whole core to be waited for); for several traces of 'stat', packages at a time "
+          "(default "
+          "as many as there are CPUs). The results are the same")
       ->check(CLI::Range(1u, 1024u));
   command.add_option("trace", trace_, "Trace written by 'pmusim trace record', or '-- CMD' to run one now");
 }
 
+void TraceOption::add_more_to(CLI::App& command) {
+  command.add_option("more", more_,
+                     "With --machine: further traces, of programs that run at the same time, each on as many "
+                     "cores of its own");
+}
+
 std::string TraceOption::title() const {
-  return records_program() ? fmt::format("{}", fmt::join(program_, " ")) : trace_;
+  return fmt::format("{}", fmt::join(records_program() ? program_ : inputs(), " "));
 }
 
 std::vector<std::string> TraceOption::inputs() const {
-  return records_program() ? std::vector<std::string>{} : std::vector{trace_};
+  if (records_program()) return {};
+  std::vector<std::string> all{trace_};
+  all.insert(all.end(), more_.begin(), more_.end());
+  return all;
 }
 
 void TraceOption::check(const CLI::App& command) const {
@@ -85,11 +96,13 @@ void TraceOption::check(const CLI::App& command) const {
                     swallower(command), name, name));
   if (!records_program() && !saved_.empty())
     throw CommandError("--save-trace: is for programs that are recorded now, with '-- CMD'");
-  if (!records_program() && !is_file(trace_))
-    throw CommandError(
-        fmt::format("{}: there is no such trace; 'pmusim {} -- {}' would record a program and "
-                    "replay it",
-                    trace_, name, trace_));
+  for (const std::string& input : inputs())
+    if (!is_file(input))
+      throw CommandError(
+          fmt::format("{}: there is no such trace; 'pmusim {} -- {}' would record a program and "
+                      "replay it",
+                      input, name, input));
+  if (from_ && is_of_several()) throw CommandError("--from: goes with one trace");
   if (from_ && is_live())
     throw CommandError(
         "--from: is for traces; 'pmusim trace record --skip N' begins a recording N instructions later");
@@ -122,23 +135,31 @@ Result<Done, Error> TraceOption::record(const trace::RecordingOptions& options) 
 
 /// Beside less than the whole core, decoding takes no longer than being handed what was decoded.
 bool TraceOption::decodes_ahead(CoreLevel core) const {
+  if (is_of_several()) return false;
   if (jobs_ != 0) return jobs_ > 1;
   return has_caches(core) && usable_cpus() > 1;
 }
 
-std::unique_ptr<trace::Source> TraceOption::open_file(CoreLevel core) const {
-  auto reader =
-      std::make_unique<trace::Reader>(value_or_fail(trace::Reader::open(saved_.empty() ? trace_ : saved_)));
+unsigned TraceOption::threads() const { return jobs_ != 0 ? jobs_ : usable_cpus(); }
+
+std::vector<std::unique_ptr<trace::Source>> TraceOption::sources(CoreLevel core) const {
+  std::vector<std::unique_ptr<trace::Source>> all;
+  for (const std::string& input : inputs()) all.push_back(open_file(input, core));
+  return all;
+}
+
+std::unique_ptr<trace::Source> TraceOption::open_file(const std::string& path, CoreLevel core) const {
+  auto reader = std::make_unique<trace::Reader>(value_or_fail(trace::Reader::open(path)));
   if (from_) value_or_fail(reader->begin_at(*from_));
   if (decodes_ahead(core)) reader->decode_ahead();
   return reader;
 }
 
 std::unique_ptr<trace::Source> TraceOption::preview(CoreLevel core) {
-  return live_ ? live_->preview() : open_file(core);
+  return live_ ? live_->preview() : open_file(saved_.empty() ? trace_ : saved_, core);
 }
 std::unique_ptr<trace::Source> TraceOption::source(CoreLevel core) {
-  return live_ ? live_->source() : open_file(core);
+  return live_ ? live_->source() : open_file(saved_.empty() ? trace_ : saved_, core);
 }
 
 void TraceOption::end() {

@@ -21,7 +21,13 @@ class TraceOption {
   explicit TraceOption(std::vector<std::string> program) : program_(std::move(program)) {}
 
   void add_to(CLI::App& command);
+  /// Behind add_to(): further traces, of programs that run beside the first.
+  void add_more_to(CLI::App& command);
 
+  bool is_of_several() const { return !more_.empty(); }
+  /// Of programs side by side; on so many threads they are replayed.
+  std::vector<std::unique_ptr<trace::Source>> sources(CoreLevel core) const;
+  unsigned threads() const;
   bool records_program() const { return !program_.empty(); }
   /// For sentences and titles: the trace's name, or the program with its arguments.
   std::string title() const;
@@ -59,11 +65,12 @@ class TraceOption {
 
  private:
   Result<Done, Error> record(const trace::RecordingOptions& options);
-  std::unique_ptr<trace::Source> open_file(CoreLevel core) const;
+  std::unique_ptr<trace::Source> open_file(const std::string& path, CoreLevel core) const;
   /// Whether a thread of its own decodes.
   bool decodes_ahead(CoreLevel core) const;
 
   std::string trace_, saved_;
+  std::vector<std::string> more_;
   std::optional<u64> from_;
   unsigned jobs_ = 0;  // 0: as many as help
   std::vector<std::string> program_;

@@ -51,10 +51,28 @@ void Cores::join_caches(u32 pid) {
   if (std::ranges::count_if(engines_, is_core) < 2) return;
   using Start = MachineCaches::Start;
   caches_.emplace(start_ == StartState::warm ? Start::warm : Start::empty);
-  caches_->enter(pid);
+  enter(pid);
+  join(*caches_, [this](u32 cpu) {
+    return CorePlace{machine_->cpus[cpu].package, machine_->first_of_module(cpu)};
+  });
+}
+
+void Cores::join_caches(u32 pid, const MachinePart& part) {
+  common_ = part.caches;
+  program_ = part.program;
+  enter(pid);
+  join(common_->caches(), [&](u32 cpu) { return part.places[cpu]; });
+}
+
+void Cores::join(MachineCaches& caches, const std::function<CorePlace(u32)>& place) {
   for (u32 cpu = 0; cpu < engines_.size(); ++cpu)
-    if (engines_[cpu] != nullptr)
-      engines_[cpu]->join(*caches_, {machine_->cpus[cpu].package, machine_->first_of_module(cpu)});
+    if (engines_[cpu] != nullptr) engines_[cpu]->join(caches, place(cpu));
+}
+
+void Cores::enter(u32 pid) {
+  pid_ = pid;
+  if (common_ != nullptr) common_->enter(program_, pid);
+  if (caches_) caches_->enter(pid);
 }
 
 /// What runs until now has stopped there.
@@ -81,8 +99,7 @@ void Cores::on_side_band(const trace::SideBandRecord& record) {
   const u32 cpu = cpu_for(record);
   for (Monitor* const monitor : monitors_) monitor->on_side_band(record, cpu);
   if (cpu != cpu_) resume_on(cpu);
-  if (const auto* const to = std::get_if<trace::ThreadSwitch>(&record); to != nullptr && caches_)
-    caches_->enter(to->pid);
+  if (const auto* const to = std::get_if<trace::ThreadSwitch>(&record)) enter(to->pid);
 }
 
 void Cores::run(const trace::BlockRun& run) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "session/engine.h"
+#include "session/machine_part.h"
 #include "session/monitor.h"
 #include "session/task_placement.h"
 
@@ -28,8 +29,12 @@ class Cores {
   /// The program's first thread runs before its program is there. With a machine, behind the monitor that
   /// decides.
   void start(u32 tid);
-  /// Behind warm-ups, in the process that runs first: caches of several cores are those of one machine.
+  /// Behind warm-ups, in the process that runs first: caches of several cores are those of one machine, or
+  /// those of a part of one that several programs run on.
   void join_caches(u32 pid);
+  void join_caches(u32 pid, const MachinePart& part);
+  /// Another program has run since this one did.
+  void come_back() { enter(pid_); }
 
   std::span<const std::unique_ptr<Engine>> engines() const { return engines_; }  ///< null: a second thread
   /// That runs.
@@ -49,6 +54,8 @@ class Cores {
 
  private:
   Cores(const SessionOptions& options, std::vector<std::unique_ptr<Engine>> engines);
+  void join(MachineCaches& caches, const std::function<CorePlace(u32)>& place);
+  void enter(u32 pid);
   u32 cpu_for(const trace::SideBandRecord& record);
   void resume_on(u32 cpu);
   void move_after_tick();
@@ -59,6 +66,8 @@ class Cores {
   u64 tick_ns_;
   std::vector<Monitor*> monitors_;
   std::optional<MachineCaches> caches_;           // of several cores
+  std::shared_ptr<CommonCaches> common_;          // in place of these
+  u32 program_ = 0, pid_ = 0;                     // in them
   std::vector<std::unique_ptr<Engine>> engines_;  // of each core, by its first CPU; they have the monitors
   Engine* engine_;                                // that runs
   std::optional<TaskPlacement> placement_;        // on a machine

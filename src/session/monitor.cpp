@@ -390,6 +390,15 @@ void Monitor::on_side_band(const trace::SideBandRecord& record, u32 cpu) {
   running_->catch_up();
 }
 
+void Monitor::idle_until(u64 tsc) {
+  if (tsc <= this->tsc()) return;
+  running_->leave();
+  running_->finish();
+  running_->perf().switch_to(0);
+  tid_ = 0;
+  for (const auto& cpu : cpus_) cpu->halt_until(tsc);
+}
+
 void Monitor::stop_events() {
   running_->finish();
   if (cpus() > 1) bring_up_idle();

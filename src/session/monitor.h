@@ -58,6 +58,8 @@ class Monitor {
   perf::TscToNs clock() const { return clock_; }
   /// perf time where the program runs, in ns.
   u64 now() const { return running_->now(); }
+  /// And its time-stamp counter.
+  u64 tsc() const { return running_->pmu().tsc(); }
 
   /// Whether it counts all of the event's occurrences, or as many as the windows of core `sampled` have.
   Sight sight_of(const perf::Attr& attr) const;
@@ -92,6 +94,8 @@ class Monitor {
   CountedTasks tasks_of_cgroup(const std::string& path, i32 cpu);
   /// Those that have tasks, and the root: number and path.
   std::map<u64, std::string> cgroups();
+  /// The program is over, and others of the machine are not: its CPUs are idle until then.
+  void idle_until(u64 tsc);
   /// The program is over.
   void stop_events();
 

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,12 +19,17 @@ namespace pmusim {
 
 class Session::State {
  public:
-  State(std::unique_ptr<trace::Source> trace, SessionOptions options, std::unique_ptr<Cores> cores)
-      : options_(std::move(options)), trace_(std::move(trace)), cores_(std::move(cores)) {
+  State(std::unique_ptr<trace::Source> trace, SessionOptions options, std::unique_ptr<Cores> cores,
+        std::optional<MachinePart> part)
+      : options_(std::move(options)),
+        part_(std::move(part)),
+        trace_(std::move(trace)),
+        cores_(std::move(cores)) {
     if (options_.call_stacks) calls_.emplace(trace_->contents());
   }
-  /// With a machine: the first process is there.
-  Result<Done, Error> begin();
+  static Result<std::unique_ptr<State>, Error> open(std::unique_ptr<trace::Source> source,
+                                                    SessionOptions options,
+                                                    std::optional<MachinePart> part = {});
 
   Monitor& monitor() const { return *monitors_.front(); }
   Monitor& add_monitor(Sight sight);
@@ -36,28 +43,44 @@ class Session::State {
 
   Result<Done, Error> run();
 
+  // the same in parts
+  Result<Done, Error> prepare();
+  /// Until so many instructions have retired, or more. False: the program is over.
+  Result<bool, Error> replay_until(u64 instructions);
+  /// The program is over; the monitors know all of it.
+  void end() { cores_->engine().finish(); }
+  /// Counting is over, at this time if others of the machine end later than the program.
+  void stop_events(u64 tsc = 0);
+
+  u64 tsc() const { return monitors_.front()->tsc(); }
+  const std::optional<MachinePart>& part() const { return part_; }
+
   bool stopped = false;
   std::function<void(const trace::Mapping&)> on_mapping;
   std::function<void(const trace::SideBandRecord&)> side_band_callback;
   std::function<void(Progress)> on_progress;
 
  private:
+  static constexpr u64 report_every = 1 << 18;  // who is asked to end does so within a second
+
+  /// With a machine: the first process is there.
+  Result<Done, Error> begin();
   Result<Done, Error> warm_up();
-  Result<Done, Error> replay();
   Result<trace::NextItem, Error> next_item();
   void take(const trace::Item& item);
-  void finish();
+  void report_progress();
   void run_block(const trace::BlockRun& run);
   void on_side_band(const trace::SideBandRecord& record);
 
   SessionOptions options_;
+  std::optional<MachinePart> part_;
   std::unique_ptr<trace::Source> trace_;
   std::optional<CallTracker> calls_;
   std::vector<std::unique_ptr<Monitor>> monitors_;
   std::unique_ptr<Cores> cores_;  // they have the monitors
   trace::ProcessStart first_;     // with a machine
   trace::NextItem read_before_;   // what has been read before run()
-  u64 instructions_ = 0;
+  u64 instructions_ = 0, next_report_ = report_every;
 };
 
 Monitor& Session::State::add_monitor(Sight sight) {
@@ -111,33 +134,38 @@ Result<Done, Error> Session::State::warm_up() {
   return Done{};
 }
 
-Result<Done, Error> Session::State::run() {
-  const auto warmed = warm_up();
-  if (warmed.ok()) {
-    cores_->join_caches(first_.pid);
-    return replay();
-  }
-  finish();
-  return warmed;
+Result<Done, Error> Session::State::prepare() {
+  if (auto warmed = warm_up(); !warmed.ok()) return warmed;
+  part_ ? cores_->join_caches(first_.pid, *part_) : cores_->join_caches(first_.pid);
+  return Done{};
 }
 
-Result<Done, Error> Session::State::replay() {
-  constexpr u64 report_every = 1 << 18;  // who is asked to end does so within a second
-  u64 next_report = report_every;
-  while (true) {
+Result<Done, Error> Session::State::run() {
+  auto outcome = prepare();
+  if (outcome.ok())
+    if (const auto replayed = replay_until(~u64{0}); !replayed.ok()) outcome = Failure(replayed.error());
+  end();
+  stop_events();
+  return outcome;
+}
+
+Result<bool, Error> Session::State::replay_until(u64 instructions) {
+  cores_->come_back();
+  while (instructions_ < instructions) {
     Result<trace::NextItem, Error> item = next_item();
-    if (!item.ok() || !item->has_value()) {
-      finish();
-      if (!item.ok()) return Failure(item.error());
-      return Done{};
-    }
+    if (!item.ok()) return Failure(item.error());
+    if (!item->has_value()) return false;
     take(**item);
-    if (on_progress && instructions_ >= next_report) {
-      cores_->engine().settle();
-      on_progress({instructions_, trace_->length().value_or(0)});
-      next_report = instructions_ + report_every;
-    }
+    if (on_progress && instructions_ >= next_report_) report_progress();
   }
+  cores_->engine().settle();
+  return true;
+}
+
+void Session::State::report_progress() {
+  cores_->engine().settle();
+  on_progress({instructions_, trace_->length().value_or(0)});
+  next_report_ = instructions_ + report_every;
 }
 
 void Session::State::take(const trace::Item& item) {
@@ -147,9 +175,11 @@ void Session::State::take(const trace::Item& item) {
     on_side_band(std::get<trace::SideBandRecord>(item));
 }
 
-void Session::State::finish() {
-  cores_->engine().finish();
-  for (const auto& monitor : monitors_) monitor->stop_events();
+void Session::State::stop_events(u64 tsc) {
+  for (const auto& monitor : monitors_) {
+    monitor->idle_until(tsc);
+    monitor->stop_events();
+  }
 }
 
 void Session::State::run_block(const trace::BlockRun& run) {
@@ -176,7 +206,9 @@ Result<Session, Error> Session::open(const std::string& trace_path, SessionOptio
   return open(std::make_unique<trace::Reader>(std::move(trace).value()), std::move(options));
 }
 
-Result<Session, Error> Session::open(std::unique_ptr<trace::Source> source, SessionOptions options) {
+Result<std::unique_ptr<Session::State>, Error> Session::State::open(std::unique_ptr<trace::Source> source,
+                                                                    SessionOptions options,
+                                                                    std::optional<MachinePart> part) {
   if (options.kernel_entries) {
     auto entered = trace::with_kernel_entries(std::move(source), *options.kernel_entries);
     if (!entered.ok()) return Failure(entered.error());
@@ -188,9 +220,106 @@ Result<Session, Error> Session::open(std::unique_ptr<trace::Source> source, Sess
     if (const auto again = source->again(); !again.ok())
       return Failure(Error(fmt::format("a warm start: {}", again.error().message)));
   if (!has_caches(options.core) && !options.call_stacks) source->leave_out(trace::Detail::addresses);
-  auto state = std::make_unique<State>(std::move(source), std::move(options), std::move(cores).value());
+  auto state = std::make_unique<State>(std::move(source), std::move(options), std::move(cores).value(),
+                                       std::move(part));
   if (const auto begun = state->begin(); !begun.ok()) return Failure(begun.error());
-  return Session(std::move(state));
+  return state;
+}
+
+Result<Session, Error> Session::open(std::unique_ptr<trace::Source> source, SessionOptions options) {
+  auto state = State::open(std::move(source), std::move(options));
+  if (!state.ok()) return Failure(state.error());
+  return Session(std::move(state).value());
+}
+
+Result<std::vector<Session>, Error> open_side_by_side(std::vector<std::unique_ptr<trace::Source>> programs,
+                                                      const SessionOptions& options) {
+  if (!options.machine) return Failure(Error("programs run side by side on a machine, and there is none"));
+  auto parts = divide(*options.machine, programs.size(), options.start);
+  if (!parts.ok()) return Failure(parts.error());
+  std::vector<Session> sessions;
+  for (std::size_t n = 0; n < programs.size(); ++n) {
+    SessionOptions own = options;
+    own.machine = std::move((*parts)[n].machine);
+    auto state = Session::State::open(std::move(programs[n]), std::move(own), std::move((*parts)[n].part));
+    if (!state.ok()) return Failure(state.error());
+    sessions.push_back(Session(std::move(state).value()));
+  }
+  return sessions;
+}
+
+namespace {
+
+/// So many instructions of a program before another one of its package is looked at.
+constexpr u64 turn_instructions = 1000;
+
+template <class Program>
+struct Runner {
+  Program* program;
+  bool runs = true;
+  std::optional<Error> error;
+
+  /// Does a part of it, and takes note of how that ends.
+  template <class Work>
+  void attempt(Work work) {
+    const auto done = work();
+    if (!done.ok()) error = done.error();
+    runs = runs && done.ok();
+  }
+};
+
+/// Who is behind goes on; of several the first.
+template <class Program>
+void run_package(std::span<Runner<Program>* const> runners) {
+  for (Runner<Program>* const each : runners) each->attempt([&] { return each->program->prepare(); });
+  const u64 turn = runners.size() == 1 ? ~u64{0} : turn_instructions;
+  while (true) {
+    Runner<Program>* next = nullptr;
+    for (Runner<Program>* const each : runners)
+      if (each->runs && (next == nullptr || each->program->tsc() < next->program->tsc())) next = each;
+    if (next == nullptr) return;
+    const u64 done = next->program->instructions();
+    next->attempt([&] {
+      auto goes_on = next->program->replay_until(done > ~turn ? ~u64{0} : done + turn);
+      if (goes_on.ok()) next->runs = *goes_on;
+      return goes_on;
+    });
+  }
+}
+
+}  // namespace
+
+Result<Done, Error> run_side_by_side(std::span<Session> programs, unsigned threads) {
+  std::vector<Runner<Session::State>> runners;
+  for (Session& session : programs) runners.push_back({.program = session.state_.get(), .error = {}});
+  std::vector<std::vector<Runner<Session::State>*>> packages;
+  for (auto& runner : runners) {
+    const auto together = std::ranges::find_if(packages, [&](const auto& package) {
+      return package.front()->program->part()->caches == runner.program->part()->caches;
+    });
+    if (together == packages.end())
+      packages.push_back({&runner});
+    else
+      together->push_back(&runner);
+  }
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t n = next++; n < packages.size(); n = next++) run_package<Session::State>(packages[n]);
+  };
+  {
+    std::vector<std::jthread> others;
+    for (unsigned n = 1; n < std::min<std::size_t>(threads, packages.size()); ++n) others.emplace_back(work);
+    work();
+  }
+  u64 end = 0;
+  for (const auto& runner : runners) {
+    runner.program->end();
+    end = std::max(end, runner.program->tsc());
+  }
+  for (const auto& runner : runners) runner.program->stop_events(end);
+  for (const auto& runner : runners)
+    if (runner.error) return Failure(*runner.error);
+  return Done{};
 }
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -211,6 +340,10 @@ const CoreWindows* Session::windows() const {
 const Topology* Session::machine() const {
   const auto& machine = state_->options().machine;
   return machine ? &*machine : nullptr;
+}
+const std::vector<u32>& Session::cpus_of_machine() const {
+  static const std::vector<u32> all;
+  return state_->part() ? state_->part()->cpus : all;
 }
 u32 Session::first_thread() const { return state_->first_thread(); }
 perf::Kernel Session::kernel() const { return state_->options().kernel; }

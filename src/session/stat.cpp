@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
 
 #include "events/resolve.h"
 #include "session/counted_events.h"
@@ -139,47 +142,128 @@ Result<Done, Error> check_whole(const StatOptions& options) {
   return Done{};
 }
 
+/// What is counted of a program: from before its replay until after it.
+class ProgramCount {
+ public:
+  /// `options` outlives it.
+  static Result<std::unique_ptr<ProgramCount>, Error> create(Session& session, const StatOptions& options,
+                                                             std::optional<std::vector<u32>> cpus) {
+    if (session.windows() != nullptr)
+      if (const Result<Done, Error> checked = check_whole(options); !checked.ok())
+        return Failure(checked.error());
+    if (const auto checked = check_cgroups(options.events, session, cpus.has_value()); !checked.ok())
+      return Failure(checked.error());
+    std::unique_ptr<ProgramCount> count(new ProgramCount(session, options, std::move(cpus)));
+    if (const auto begun = count->begin(); !begun.ok()) return Failure(begun.error());
+    return count;
+  }
+
+  /// Behind the replay.
+  Result<StatReport, Error> finish() {
+    watch_->finish();
+    if (const Result<Done, Error> enough = events_.check_windows(); !enough.ok())
+      return Failure(enough.error());
+    if (file_)
+      if (const Result<Done, Error> written = file_->finish(); !written.ok()) return Failure(written.error());
+    StatReport report{.events = events_.read(),
+                      .threads = watch_->threads(),
+                      .cpus = events_.read_cpus(),
+                      .instructions = session_.instructions(),
+                      .elapsed_ns = session_.now(),
+                      .replays = events_.monitors(),
+                      .driver = session_.driver_statistics()};
+    if (!options_.merge_core_types) return report;
+    merge_core_types(report.events, report.cpus);
+    for (ThreadTotals& thread : report.threads) merge_core_types(thread.events);
+    return report;
+  }
+
+ private:
+  ProgramCount(Session& session, const StatOptions& options, std::optional<std::vector<u32>> cpus)
+      : session_(session),
+        options_(options),
+        events_(session, names_cgroups(options.events) ? Fitting::multiplex : options.fitting,
+                std::move(cpus)) {}
+
+  Result<Done, Error> begin() {
+    for (const events::EventGroup& group : options_.events)
+      if (const auto opened = open(events_, group, session_.model(), options_.uncountable); !opened.ok())
+        return opened;
+    for (const std::string& name : options_.if_possible) events_.open_if_possible(name);
+    if (!options_.record_to.empty()) {
+      if (names_cgroups(options_.events))
+        return Failure(Error("perf's files of counts do not say of which cgroup they are"));
+      auto created = StatFileWriter::create(session_, options_, events_);
+      if (!created.ok()) return Failure(created.error());
+      file_.emplace(std::move(created).value());
+    }
+    watch_.emplace(session_, options_, events_, file_ ? &*file_ : nullptr);
+    return Done{};
+  }
+
+  Session& session_;
+  const StatOptions& options_;
+  CountedEvents events_;
+  std::optional<StatFileWriter> file_;
+  std::optional<Watch> watch_;
+};
+
+void add(std::vector<EventTotal>& sums, const std::vector<EventTotal>& more) {
+  if (sums.empty())
+    sums = more;
+  else
+    for (std::size_t n = 0; n < sums.size(); ++n) {
+      sums[n].counted += more[n].counted;
+      sums[n].enabled_ns += more[n].enabled_ns;
+      sums[n].running_ns += more[n].running_ns;
+    }
+}
+
+/// Of these CPUs of the whole machine those that the program has, by its own numbers.
+std::optional<std::vector<u32>> own_cpus(const Session& program, const StatOptions& options) {
+  if (!options.cpus) return std::nullopt;
+  std::vector<u32> own;
+  const std::vector<u32>& numbers = program.cpus_of_machine();
+  for (u32 cpu = 0; cpu < numbers.size(); ++cpu)
+    if (std::ranges::find(*options.cpus, numbers[cpu]) != options.cpus->end()) own.push_back(cpu);
+  return own;
+}
+
 }  // namespace
 
 Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
-  if (session.windows() != nullptr)
-    if (const Result<Done, Error> checked = check_whole(options); !checked.ok())
-      return Failure(checked.error());
-  const bool by_cgroup = names_cgroups(options.events);
-  if (const auto checked = check_cgroups(options.events, session, options.cpus.has_value()); !checked.ok())
-    return Failure(checked.error());
-  CountedEvents events(session, by_cgroup ? Fitting::multiplex : options.fitting, options.cpus);
-  for (const events::EventGroup& group : options.events)
-    if (const Result<Done, Error> opened = open(events, group, session.model(), options.uncountable);
-        !opened.ok())
-      return Failure(opened.error());
-  for (const std::string& name : options.if_possible) events.open_if_possible(name);
-
-  std::optional<StatFileWriter> file;
-  if (!options.record_to.empty()) {
-    if (by_cgroup) return Failure(Error("perf's files of counts do not say of which cgroup they are"));
-    auto created = StatFileWriter::create(session, options, events);
-    if (!created.ok()) return Failure(created.error());
-    file.emplace(std::move(created).value());
-  }
-  Watch watch(session, options, events, file ? &*file : nullptr);
+  const auto count = ProgramCount::create(session, options, options.cpus);
+  if (!count.ok()) return Failure(count.error());
   if (Result<Done, Error> replayed = session.run(); !replayed.ok()) return Failure(replayed.error());
-  watch.finish();
-  if (const Result<Done, Error> enough = events.check_windows(); !enough.ok()) return Failure(enough.error());
-  if (file)
-    if (const Result<Done, Error> written = file->finish(); !written.ok()) return Failure(written.error());
-  StatReport report{.events = events.read(),
-                    .threads = watch.threads(),
-                    .cpus = events.read_cpus(),
-                    .instructions = session.instructions(),
-                    .elapsed_ns = session.now(),
-                    .replays = events.monitors(),
-                    .driver = session.driver_statistics()};
-  if (options.merge_core_types) {
-    merge_core_types(report.events, report.cpus);
-    for (ThreadTotals& thread : report.threads) merge_core_types(thread.events);
+  return (*count)->finish();
+}
+
+Result<StatReport, Error> stat(std::span<Session> programs, const StatOptions& options, unsigned threads) {
+  if (options.interval_ns || !options.record_to.empty() || options.merge_core_types)
+    return Failure(Error("intervals, files of counts and merged kinds of core go with one program"));
+  std::vector<std::unique_ptr<ProgramCount>> counts;
+  for (Session& program : programs) {
+    auto count = ProgramCount::create(program, options, own_cpus(program, options));
+    if (!count.ok()) return Failure(count.error());
+    counts.push_back(std::move(count).value());
   }
-  return report;
+  if (const auto replayed = run_side_by_side(programs, threads); !replayed.ok())
+    return Failure(replayed.error());
+  StatReport all;
+  for (std::size_t n = 0; n < counts.size(); ++n) {
+    auto report = counts[n]->finish();
+    if (!report.ok()) return report;
+    add(all.events, report->events);
+    std::ranges::move(report->threads, std::back_inserter(all.threads));
+    for (CpuTotals& cpu : report->cpus)
+      all.cpus.push_back({programs[n].cpus_of_machine()[cpu.cpu], std::move(cpu.events)});
+    all.instructions += report->instructions;
+    all.elapsed_ns = std::max(all.elapsed_ns, report->elapsed_ns);
+    all.replays = std::max(all.replays, report->replays);
+    all.driver += report->driver;
+  }
+  std::ranges::sort(all.cpus, {}, &CpuTotals::cpu);
+  return all;
 }
 
 }  // namespace pmusim

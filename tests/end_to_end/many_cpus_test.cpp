@@ -16,6 +16,7 @@
 namespace pmusim::test::many_cpus_test {
 namespace {
 
+using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::MatchesRegex;
@@ -69,6 +70,24 @@ TEST(StatOnManyCpus, CpusAddUpToTheSystemAndToTheProgram) {
 
 TEST(StatOnManyCpus, OneCpuOfAMachineCountsWhatOneCpuDoes) {
   EXPECT_EQ(count({"--machine", "icelake:1c", "-a"}).all, count({"--model", "icelake"}).all);
+}
+
+TEST(StatOnManyCpus, SeveralTracesAreProgramsAtOnce) {
+  const std::string other = recorded("simd", {"2"});
+  const auto side_by_side = [&](const char* machine, const char* jobs) {
+    return stat({"--machine", machine, "-a", "-A", "--jobs", jobs, other}, threads());
+  };
+  const auto apart = side_by_side("skylake:2s2c", "1");
+  ASSERT_EQ(apart.status, 0) << apart.err;
+  EXPECT_THAT(apart.err, AllOf(HasSubstr("CPU0"), HasSubstr("CPU1")));
+  EXPECT_EQ(side_by_side("skylake:2s2c", "2").err, apart.err);
+  EXPECT_EQ(side_by_side("skylake:2c", "2").err, side_by_side("skylake:2c", "1").err);
+  const auto instructions = [](std::vector<std::string> options) {
+    return count(std::move(options)).all.at("instructions");
+  };
+  const auto alone = instructions({"--machine", "skylake:1c"});
+  EXPECT_GT(instructions({"--machine", "skylake:2c", other}), alone);
+  EXPECT_EQ(instructions({"--machine", "skylake:2c", threads()}), 2 * alone);
 }
 
 // The lines that perf 6.1 prints, of which these are the forms.
@@ -202,6 +221,13 @@ TEST(StatOnManyCpus, RefusalsSayWhatIsWrong) {
   EXPECT_THAT(refused({"--record", "/tmp/none", "--per-thread"}), HasSubstr("neither -r nor"));
   EXPECT_THAT(refused({"--record", "/nonexistent/none"}), HasSubstr("/nonexistent/none"));
   EXPECT_THAT(refused({"--schedule", "rotate"}), HasSubstr("there is one CPU"));
+  EXPECT_THAT(refused({threads()}), HasSubstr("which one, --machine says"));
+  EXPECT_THAT(refused({"--machine", "icelake:1c", threads()}),
+              HasSubstr("2 programs side by side need one each"));
+  EXPECT_THAT(refused({"--machine", "icelake:2c", "-I", "1", threads()}), HasSubstr("go with one program"));
+  EXPECT_THAT(refused({"--machine", "icelake:2c", "--from", "5", threads()}),
+              HasSubstr("goes with one trace"));
+  EXPECT_THAT(refused({"--machine", "icelake:2c", "/nonexistent/trace"}), HasSubstr("/nonexistent/trace"));
   const ScratchDirectory scratch;
   const std::string file = scratch.file("machine");
   std::ofstream(file) << "cpu 0 model skylake\ncpu 1 core 1 model skylake offline\n";

@@ -5,7 +5,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
@@ -119,6 +121,8 @@ class Session {
   const CoreWindows* windows() const;
   /// Null without SessionOptions::machine.
   const Topology* machine() const;
+  /// Of a program beside others (open_side_by_side()): what the whole machine calls the CPUs of machine().
+  const std::vector<u32>& cpus_of_machine() const;
   /// The program's first thread, where there is a machine: events can be opened on it before run().
   u32 first_thread() const;
   perf::Kernel kernel() const;
@@ -159,8 +163,22 @@ class Session {
  private:
   class State;
   explicit Session(std::unique_ptr<State> state);
+  friend Result<std::vector<Session>, Error> open_side_by_side(
+      std::vector<std::unique_ptr<trace::Source>> programs, const SessionOptions& options);
+  friend Result<Done, Error> run_side_by_side(std::span<Session> programs, unsigned threads);
   std::unique_ptr<State> state_;
 };
+
+/// Programs that run at once on SessionOptions::machine, each on as many cores of its own, in the order of
+/// their numbers, under a perf_event core of its own. Those on cores of one package have its L3 together: of
+/// them the one that is behind in time goes on.
+/// Errors: those of Session::open(); no machine, one of two kinds of core, or with fewer cores than programs.
+Result<std::vector<Session>, Error> open_side_by_side(std::vector<std::unique_ptr<trace::Source>> programs,
+                                                      const SessionOptions& options);
+/// Replays them to their ends, in place of Session::run(). CPUs of those that end first are idle until the
+/// last one does. Packages are replayed on up to so many threads: results are the same for every number.
+/// Callbacks of a session come on any of them. Errors: of the first program that has one.
+Result<Done, Error> run_side_by_side(std::span<Session> programs, unsigned threads = 1);
 
 }  // namespace pmusim
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,10 @@ struct StatReport {
 /// what asks for parts of the run (threads, intervals, measured time, turns), and a program that has less
 /// than five windows.
 Result<StatReport, Error> stat(Session& session, const StatOptions& options);
+
+/// The same over programs that run side by side, on up to so many threads: their sum, and CPUs by the numbers
+/// of the whole machine. Errors, too: intervals, a file and merged kinds of core, which go with one program.
+Result<StatReport, Error> stat(std::span<Session> programs, const StatOptions& options, unsigned threads = 1);
 
 /// Windows of core `sampled` that come so often that the interval around the program's cycles is at most
 /// `error` of them to either side: `options.windows`, or the same more often. `open` gives the program from
