@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <functional>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -268,6 +271,32 @@ struct Runner {
   }
 };
 
+/// Calls `work` with each number below `count`, on as many threads as there are to be had. Rethrows what it
+/// throws for the lowest of them.
+void each_on_threads(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work) {
+  std::vector<std::exception_ptr> thrown(count);
+  std::atomic<std::size_t> next = 0;
+  const auto take_turns = [&] {
+    for (std::size_t n = next++; n < count; n = next++) {
+      try {
+        work(n);
+      } catch (...) {
+        thrown[n] = std::current_exception();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    try {
+      while (others.size() + 1 < std::min<std::size_t>(threads, count)) others.emplace_back(take_turns);
+    } catch (const std::system_error&) {  // the process may have no more
+    }
+    take_turns();
+  }
+  for (const std::exception_ptr& each : thrown)
+    if (each != nullptr) std::rethrow_exception(each);
+}
+
 /// Who is behind goes on; of several the first.
 template <class Program>
 void run_package(std::span<Runner<Program>* const> runners) {
@@ -302,15 +331,7 @@ Result<Done, Error> run_side_by_side(std::span<Session> programs, unsigned threa
     else
       together->push_back(&runner);
   }
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t n = next++; n < packages.size(); n = next++) run_package<Session::State>(packages[n]);
-  };
-  {
-    std::vector<std::jthread> others;
-    for (unsigned n = 1; n < std::min<std::size_t>(threads, packages.size()); ++n) others.emplace_back(work);
-    work();
-  }
+  each_on_threads(packages.size(), threads, [&](std::size_t n) { run_package<Session::State>(packages[n]); });
   u64 end = 0;
   for (const auto& runner : runners) {
     runner.program->end();

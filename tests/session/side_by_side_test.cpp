@@ -15,12 +15,10 @@ using testing::HasSubstr;
 constexpr u64 block_runs = 5'000;
 
 /// A walk for each seed, the n-th of them n times as long as the first.
-Result<std::vector<Session>, Error> open(const char* machine, const std::vector<u64>& seeds,
-                                         StartState start = StartState::cold) {
+Result<std::vector<Session>, Error> open(const char* machine, const std::vector<u64>& seeds) {
   SessionOptions options;
   options.machine = *parse_machine(machine);
   options.model = options.machine->types.front();
-  options.start = start;
   options.tick_ns = 1000;  // the walks are short
   std::vector<std::unique_ptr<trace::Source>> programs;
   for (const u64 seed : seeds)

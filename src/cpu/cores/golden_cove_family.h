@@ -139,10 +139,10 @@ inline constexpr auto golden_cove_cache =
 inline constexpr auto lion_cove_off_core =
     join(golden_cove_requests, lion_cove_sources,
          off_core(0x2A, {0x10001, 0x9E7FA000001, 0x10002, 0x9E7FA000002}));
-inline constexpr auto lion_cove_events = join(since_lion_cove, lion_cove_off_core);
+inline constexpr auto lion_cove_events = join(since_lion_cove, lion_cove_decoders, lion_cove_off_core);
 inline constexpr auto cougar_cove_events =
     join(since_lion_cove_with(golden_cove_common_with(std::array<EventDefinition, 0>{}), darkmont_branches),
-         cougar_cove_mispredicts, lion_cove_off_core);
+         cougar_cove_mispredicts, lion_cove_decoders, lion_cove_off_core);
 /// Panther Cove and Coyote Cove: event 2A goes through the OMR registers there, whose codes are their own.
 inline constexpr auto panther_cove_events = join(since_lion_cove, off_core(0x2A, omr_values));
 inline constexpr auto panther_cove_cache = join(

@@ -28,7 +28,6 @@ inline constexpr std::array lion_cove_pipeline{
     row("DSB2MITE_SWITCHES.PENALTY_CYCLES", 0x61, 0x02, sum(Q::dsb_to_mite_cycles)),
     row("BACLEARS.ANY", 0x60, 0x01, on(front_end_resteer)),
     row("UOPS_DECODED.DEC0_UOPS", 0x76, 0x01, sum(Q::uops_first_decoder)),
-    row("INST_DECODED.DECODERS", 0x75, 0x01, sum(Q::instructions_decoded)),
     row("UOPS_RETIRED.MS", 0xC2, 0x04, sum(Q::slots_heavy)),
     row("UOPS_ISSUED.ANY", 0xAE, 0x01, sum(Q::uops_issued)),
     row("UOPS_EXECUTED.THREAD", 0xB1, 0x01, sum(Q::uops_executed)),
@@ -47,6 +46,10 @@ inline constexpr std::array lion_cove_pipeline{
              row("ARITH.DIV_ACTIVE", 0xB0, 0x09, sum_of({Q::divider_cycles_integer, Q::divider_cycles_fp}))),
     at_least(1, row("ARITH.FPDIV_ACTIVE", 0xB0, 0x01, sum(Q::divider_cycles_fp))),
     at_least(1, row("ARITH.IDIV_ACTIVE", 0xB0, 0x08, sum(Q::divider_cycles_integer))),
+};
+
+inline constexpr std::array lion_cove_decoders{
+    row("INST_DECODED.DECODERS", 0x75, 0x01, sum(Q::instructions_decoded)),
 };
 
 inline constexpr std::array lion_cove_requests{
