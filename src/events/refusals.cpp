@@ -65,8 +65,13 @@ constexpr std::string_view within_cycle =
 constexpr std::string_view uop_kinds = "uops and instructions are not distinguished in this way";
 constexpr std::string_view fixed = "its code is event 00, which counts nothing on general counters";
 
-constexpr std::string_view head_of_loads = "what the oldest load waits for is known as a sum only";
+constexpr std::string_view head_of_loads =
+    "what the oldest load waits for is known as a miss of L1 or anything else";
 constexpr std::string_view slot_reasons = "slots are not counted by this reason";
+constexpr std::string_view no_fast_clears =
+    "clears for the order of memory accesses are not modelled on this core, and all others go through "
+    "microcode";
+constexpr std::string_view no_restrictions = "dispatch takes any mix of uops here";
 constexpr std::string_view stall_levels =
     "stalls are known by the level that was missed, not by the one that answered, and not of code or stores";
 constexpr std::string_view small_core_ports = "ports of this core are not counted by kinds of uops";
@@ -358,6 +363,8 @@ constexpr Refusal refusals[] = {
     {"SIMD_INT*", uop_kinds},
     {"INT_VEC*", uop_kinds},
     {"FP_ARITH*", uop_kinds},
+    {"TOPDOWN_BAD_SPECULATION.*NUKE", no_fast_clears},
+    {"TOPDOWN_BE_BOUND.ALLOC_RESTRICTIONS", no_restrictions},
     {"TOPDOWN_*", slot_reasons},
     {"TOPDOWN*", fixed},
     {"DEPENDENT_LOADS*", load_scheduling},

@@ -36,6 +36,10 @@ const std::set<std::pair<std::string_view, std::string_view>> library_errors{
     {"glm", "CPU_CLK_UNHALTED.REF"},
     // CD.02 (Intel's event lists); libpfm4 has umask 03.
     {"spr", "MEM_TRANS_RETIRED.STORE_SAMPLE"},
+    // AD.40 and C2.04 with 7 and 8 in MSR_PEBS_FRONTEND (Intel's event lists, intel_glc_extra_regs), which
+    // libpfm4 takes for their umasks.
+    {"spr", "INT_MISC.UNKNOWN_BRANCH_CYCLES"},
+    {"spr", "UOPS_RETIRED.MS"},
     // "All branches" without PEBS is umask 0 on Sandy Bridge too.
     {"snb", "BR_INST_RETIRED.ALL_BRANCHES"},
     {"snb", "BR_MISP_RETIRED.ALL_BRANCHES"},

@@ -140,10 +140,27 @@ TEST_P(MetricTree, ChildrenAddUpToTheirParent) {
     expect_sum(m, "tma_frontend_bound", {"tma_ifetch_latency", "tma_ifetch_bandwidth"});
     expect_sum(m, "tma_backend_bound", {"tma_memory_bound", "tma_core_bound"});
     expect_sum(m, "tma_bad_speculation", {"tma_branch_mispredicts", "tma_machine_clears"});
+    expect_sum(m, "tma_backend_bound", {"tma_load_store_bound", "tma_core_bound"});
     expect_sum(m, "tma_retiring", {"tma_heavy_operations", "tma_light_operations"});
+    expect_sum(m, "tma_retiring", {"tma_ms_uops", "tma_base"});
+    expect_sum(m, "tma_machine_clears", {"tma_nuke"});
     expect_sum(m, "tma_heavy_operations", {"tma_microcode_sequencer", "tma_few_uops_instructions"});
     expect_sum(m, "tma_divider", {"tma_fp_divider", "tma_int_divider"});
     expect_sum(m, "tma_dtlb_load", {"tma_load_stlb_hit", "tma_load_stlb_miss"});
+  }
+}
+
+// The third level of small cores, as far as the core knows it (docs/metrics.md).
+TEST(MetricTreeOfSmallCores, HasTheLevelsThatLoadsWaitFor) {
+  for (const char* const model : {"gracemont", "crestmont", "skymont"}) {
+    const CountedMetrics m(model, 7);
+    for (const char* const node : {"tma_l1_bound", "tma_l2_bound", "tma_l3_bound", "tma_dram_bound",
+                                   "tma_store_bound", "tma_other_load_store", "tma_nuke"})
+      EXPECT_TRUE(m.has(node)) << model << " " << node;
+    EXPECT_GT(m["tma_dram_bound"], 0) << model;
+    EXPECT_NEAR(m["tma_info_load_store_bound_load_bound"],
+                m["tma_l1_bound"] + m["tma_l2_bound"] + m["tma_l3_bound"] + m["tma_dram_bound"], 1e-6)
+        << model;
   }
 }
 
@@ -167,8 +184,11 @@ TEST_P(MetricTree, NodesStandOutOnlyBelowParentsThatDo) {
                                      {"tma_memory_bound", "tma_backend_bound"},
                                      {"tma_l1_bound", "tma_memory_bound"},
                                      {"tma_dram_bound", "tma_memory_bound"},
+                                     {"tma_load_store_bound", "tma_backend_bound"},
+                                     {"tma_l1_bound", "tma_load_store_bound"},
+                                     {"tma_dram_bound", "tma_load_store_bound"},
                                      {"tma_mem_latency", "tma_dram_bound"}}) {
-    if (!m.has(node) || !m.stands_out(node).value()) continue;
+    if (!m.has(node) || !m.has(parent) || !m.stands_out(node).value()) continue;
     ++above;
     EXPECT_GT(m[node], 4.9) << node;
     EXPECT_TRUE(m.stands_out(parent).value()) << node;

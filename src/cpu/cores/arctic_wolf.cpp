@@ -9,7 +9,7 @@ namespace pmusim::cores::arctic_wolf {
 using namespace event_rows;
 
 /// Arctic Wolf asks off-core responses through the OMR registers, whose codes are their own.
-constexpr auto table = join(since_darkmont, off_core(0xB7, omr_values));
+constexpr auto table = join(since_darkmont, gracemont_any_oldest_load, off_core(0xB7, omr_values));
 /// They ask for what bit 3 stands for, too, of which the core sends nothing.
 constexpr auto cache =
     join(tremont_near_cache,

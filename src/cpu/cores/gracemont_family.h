@@ -74,7 +74,7 @@ inline constexpr auto gracemont_common =
     join(goldmont_fixed, goldmont_clocks, goldmont_memory_uops, gracemont_stlb_misses,
          gracemont_latency_samples, skylake_tlb, goldmont_plus_walks, atom_resteers, atom_machine_clears,
          gracemont_own, gracemont_pipeline, gracemont_dividers, gracemont_full_buffers, gracemont_clears,
-         gracemont_walks, architectural_names, architectural_mispredicts);
+         gracemont_oldest_load, gracemont_walks, architectural_names, architectural_mispredicts);
 
 inline constexpr auto goldmont_and_gracemont_branches = join(goldmont_branches, gracemont_branches);
 

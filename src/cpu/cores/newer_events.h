@@ -23,6 +23,7 @@ inline constexpr std::array lion_cove_pipeline{
     row("ICACHE_DATA.STALLS", 0x80, 0x04, sum(Q::l1i_stall_cycles)),
     row("ICACHE_TAG.STALLS", 0x83, 0x04, sum(Q::itlb_stall_cycles)),
     row("INT_MISC.CLEAR_RESTEER_CYCLES", 0xAD, 0x80, sum(Q::clear_resteer_cycles)),
+    row("INT_MISC.UNKNOWN_BRANCH_CYCLES", 0xAD, 0x40, sum(Q::resteer_cycles)),
     row("BE_STALLS.SCOREBOARD", 0xA2, 0x02, sum(Q::serializing_stall_cycles)),
     row("UOPS_EXECUTED.X87", 0xB1, 0x10, sum(Q::uops_x87)),
     row("DSB2MITE_SWITCHES.PENALTY_CYCLES", 0x61, 0x02, sum(Q::dsb_to_mite_cycles)),
@@ -125,10 +126,23 @@ inline constexpr std::array gracemont_full_buffers{
     row("MEM_SCHEDULER_BLOCK.LD_BUF", 0x04, 0x02, sum(Q::load_buffer_full_cycles)),
 };
 
-/// Slots lost to clears that no branch caused, from Gracemont on.
+/// Slots lost to clears that no branch caused, from Gracemont on. All of them go through microcode here: what
+/// is written of the code, and interrupts.
 inline constexpr std::array gracemont_clears{
     row("TOPDOWN_BAD_SPECULATION.MACHINE_CLEARS", 0x73, 0x03,
         sum_but_not(Q::slots_bad_speculation, Q::slots_branch_mispredict)),
+    row("TOPDOWN_BAD_SPECULATION.NUKE", 0x73, 0x01,
+        sum_but_not(Q::slots_bad_speculation, Q::slots_branch_mispredict)),
+};
+
+/// Cycles in which retirement waits for the oldest load, from Gracemont on.
+inline constexpr std::array gracemont_oldest_load{
+    row("LD_HEAD.L1_MISS_AT_RET", 0x05, 0x81, sum(Q::stall_cycles_l1_miss)),
+    row("LD_HEAD.L1_BOUND_AT_RET", 0x05, 0xF4, sum_but_not(Q::stall_cycles_memory, Q::stall_cycles_l1_miss)),
+};
+/// Not on Darkmont.
+inline constexpr std::array gracemont_any_oldest_load{
+    row("LD_HEAD.ANY_AT_RET", 0x05, 0xFF, sum(Q::stall_cycles_memory)),
 };
 
 inline constexpr std::array gracemont_walks{

@@ -98,7 +98,7 @@ inline constexpr std::array front_end{
               row("INT_MISC.CLEAR_RESTEER_CYCLES", 0xAD, 0x80, sum(Q::clear_resteer_cycles))},
     SharedRow{skylake, ice_lake, row("ICACHE_64B.IFTAG_HIT", 0x83, 0x01, sum(Q::l1i_hits))},
     SharedRow{golden_cove, redwood_cove,
-              row("INT_MISC.UNKNOWN_BRANCH_CYCLES", 0xAD, 0x07, sum(Q::resteer_cycles))},
+              row("INT_MISC.UNKNOWN_BRANCH_CYCLES", 0xAD, 0x40, sum(Q::resteer_cycles))},
     SharedRow{golden_cove, redwood_cove, row("DECODE.LCP", 0x87, 0x01, sum(Q::length_stall_cycles))},
     SharedRow{golden_cove, redwood_cove, row("ICACHE_DATA.STALLS", 0x80, 0x04, sum(Q::l1i_stall_cycles))},
     SharedRow{golden_cove, redwood_cove, row("ICACHE_TAG.STALLS", 0x83, 0x04, sum(Q::itlb_stall_cycles))},

@@ -26,7 +26,7 @@ inline constexpr std::array uops{
     SharedRow{core2, core2, row("UOPS_RETIRED.MACRO_FUSION", 0xC2, 0x04, on_fused_pair())},
     SharedRow{silvermont, knights_landing, row("UOPS_RETIRED.MS", 0xC2, 0x01, sum(Q::slots_heavy))},
     SharedRow{goldmont, goldmont_plus, row("UOPS_RETIRED.MS", 0xC2, 0x01, sum(Q::slots_heavy))},
-    SharedRow{golden_cove, redwood_cove, row("UOPS_RETIRED.MS", 0xC2, 0x08, sum(Q::slots_heavy))},
+    SharedRow{golden_cove, redwood_cove, row("UOPS_RETIRED.MS", 0xC2, 0x04, sum(Q::slots_heavy))},
     SharedRow{core2, core2, row("RESOURCE_STALLS.ROB_FULL", 0xDC, 0x01, sum(Q::reorder_buffer_full_cycles))},
     SharedRow{core2, core2, row("RESOURCE_STALLS.RS_FULL", 0xDC, 0x02, sum(Q::scheduler_full_cycles))},
     SharedRow{core2, core2,
