@@ -26,7 +26,7 @@ struct Run {
   CoreOption core;
   KernelOption kernel;
   std::string trace;
-  bool verbose = false, progress = false, throttle = false;
+  bool verbose = false, progress = false, throttle = false, uncounted_zero = false;
 };
 
 std::string remark(std::string_view text) { return fmt::format("[ pmusim run: {} ]\n", text); }
@@ -85,10 +85,12 @@ void run_program(const Run& command) {
   options.command = command.program;
   options.trace = command.trace;
   if (command.throttle) options.machine.throttling = perf::Throttling::on;
+  if (command.uncounted_zero) options.uncounted = live::UncountedEvents::read_zero;
   StepProgress progress(command.progress);
   options.progress = [&](u64 instructions) { progress.show(instructions); };
   const live::RunSummary summary = value_or_fail(live::run(options));
   progress.clear();
+  for (const std::string& why : summary.read_zero) say(remark("read 0: " + why));
   if (command.verbose) say_lines(run_summary_text(summary, command.trace));
   if (WIFSIGNALED(summary.status)) throw EndedBySignal{WTERMSIG(summary.status)};
   if (WEXITSTATUS(summary.status) != 0) throw ExitStatus{WEXITSTATUS(summary.status)};
@@ -125,6 +127,10 @@ void add_run(CLI::App& app, CommandLine line) {
   command->add_flag("--throttle", options->throttle,
                     "Stop every event that samples faster than perf_event_max_sample_rate until the next "
                     "tick, as a kernel does; those whose overflows send signals always are");
+  command->add_flag("--uncounted-zero", options->uncounted_zero,
+                    "Let events that exist on the model and that nothing here can produce read 0, and name "
+                    "them at the end; without it they cannot be opened, which ends perf where one leads a "
+                    "group");
   options->model.add_to(*command);
   options->machine.add_to(*command);
   options->model.add_core_set_to(*command);

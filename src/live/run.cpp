@@ -118,8 +118,7 @@ class Supervisor {
     tasks_.release_all();
     return keeper_.status();
   }
-  u64 served() const { return calls_.served(); }
-  const std::map<std::string, u64>& refusals() const { return calls_.refusals(); }
+  ServedCalls& calls() { return calls_; }
 
  private:
   static constexpr u64 turns_between_looks = 8, turns_between_cleanings = 1024, steps_between_progress = 8192;
@@ -211,11 +210,13 @@ Result<RunSummary, Error> run(const RunOptions& options) {
   RunSummary summary{.missing_view = started->shown.missing,
                      .missing_registers = started->shown.missing_registers};
   Supervisor supervisor(**emulated, std::move(started).value(), numbers, machine.limits, options.progress);
+  if (options.uncounted == UncountedEvents::read_zero) supervisor.calls().let_uncounted_read_zero();
   summary.status = supervisor.run();
   (*emulated)->catch_up();
   summary.instructions = (*emulated)->instructions();
-  summary.calls = supervisor.served();
-  summary.refusals = supervisor.refusals();
+  summary.calls = supervisor.calls().served();
+  summary.refusals = supervisor.calls().refusals();
+  summary.read_zero = supervisor.calls().read_zero();
   summary.driver = (*emulated)->monitor().driver_statistics();
   summary.elapsed_ns = (*emulated)->monitor().now();
   if (trace) summary.trace = trace->finish();

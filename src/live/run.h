@@ -13,6 +13,11 @@
 
 namespace pmusim::live {
 
+enum class UncountedEvents : u8 {
+  are_refused,  ///< as all that cannot be opened is
+  read_zero     ///< they are opened, and named in RunSummary::read_zero
+};
+
 /// A program and the machine that it is to see.
 ///
 /// @code
@@ -26,6 +31,8 @@ struct RunOptions {
   std::vector<std::string> command;
   /// Where what watched tasks execute is recorded as a trace; empty: nowhere.
   std::string trace;
+  /// What becomes of events that exist on the model and that nothing here can produce, where they only count.
+  UncountedEvents uncounted = UncountedEvents::are_refused;
   /// Called with the first step of a task and some times a second from then on: how many instructions have
   /// been stepped.
   std::function<void(u64)> progress = {};
@@ -39,6 +46,8 @@ struct RunSummary {
   u64 elapsed_ns = 0;    ///< perf time
   /// Why perf_event_open has failed, and how often for that reason.
   std::map<std::string, u64> refusals;
+  /// Of events that read 0 as nothing here counts them: a sentence each, once.
+  std::vector<std::string> read_zero;
   driver::DriverStatistics driver;
   /// What of the machine could not be shown to programs, in a sentence: events work by number only.
   std::string missing_view;

@@ -264,7 +264,7 @@ Result<perf::Event*, KernelError> ServedCalls::make_event(const perf::Attr& attr
   if (!named.ok()) return Failure(named.error());
   auto event = counts_page_faults(attr)
                    ? machine_.perf().open(attr, named->pid, named->cpu, leader, named->flags)
-                   : machine_.monitor().open_event(attr, leader, *named);
+                   : open_event(attr, leader, *named);
   if (event.ok() && of_cpu) tasks_.opened_on_cpu(**event, opener);
   return event;
 }
@@ -279,6 +279,29 @@ Result<CountedTasks, KernelError> ServedCalls::find_cgroup(const perf::Attr& att
   if (!cgroup.ok()) return Failure(cgroup.error());
   counted.pid = static_cast<i32>(*cgroup);
   return counted;
+}
+
+/// In place of an event that a kernel opens, and that nothing here can produce, one that counts nothing if
+/// that is wanted: event 00, which leaves a group as large as it was.
+Result<perf::Event*, KernelError> ServedCalls::open_event(const perf::Attr& attr, perf::Event* leader,
+                                                          const CountedTasks& counted) {
+  auto event = machine_.monitor().open_event(attr, leader, counted);
+  const bool is_raw = attr.type == static_cast<u32>(EventType::raw) || attr.type == cpu_atom_type;
+  if (event.ok() || !uncounted_reads_zero_ || !is_raw || attr.sample_period != 0) return event;
+  const auto open = [&](const perf::Attr& opened) {
+    return machine_.perf().open(opened, counted.pid, counted.cpu, leader, counted.flags);
+  };
+  perf::Attr nothing = attr;
+  nothing.disabled = 1;
+  auto kernels = open(nothing);
+  if (!kernels.ok()) return event;
+  machine_.perf().close(**kernels);
+  nothing = attr;
+  nothing.config = nothing.config1 = nothing.config2 = 0;
+  auto uncounted = open(nothing);
+  const std::string& why = event.error().message;
+  if (uncounted.ok() && std::ranges::find(read_zero_, why) == read_zero_.end()) read_zero_.push_back(why);
+  return uncounted;
 }
 
 /// Whom an event counts; its CPU is looked at by the perf core.

@@ -31,6 +31,11 @@ class ServedCalls {
   /// Whether readers have been woken and have not taken everything yet.
   bool readers_are_awake() const;
 
+  /// From now on events that nothing here can produce are opened, and count nothing.
+  void let_uncounted_read_zero() { uncounted_reads_zero_ = true; }
+  /// Why they count nothing, each once.
+  const std::vector<std::string>& read_zero() const { return read_zero_; }
+
   u64 served() const { return served_; }
   /// Why perf_event_open has failed, and how often for that reason.
   const std::map<std::string, u64>& refusals() const { return refusals_; }
@@ -54,6 +59,8 @@ class ServedCalls {
   i64 open_here(const Call& call, const perf::Attr& attr, perf::Event* leader);
   Result<perf::Event*, KernelError> make_event(const perf::Attr& attr, perf::Event* leader,
                                                const CountedTasks& counted, u32 opener);
+  Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader,
+                                               const CountedTasks& counted);
   Result<Done, KernelError> watch(const CountedTasks& counted, u32 opener);
   Result<CountedTasks, KernelError> find_cgroup(const perf::Attr& attr, CountedTasks counted, u32 opener);
   i64 give_descriptor(const Call& call, perf::Event& event);
@@ -99,6 +106,8 @@ class ServedCalls {
   std::vector<Buffer> buffers_;
   u64 served_ = 0;
   std::map<std::string, u64> refusals_;
+  bool uncounted_reads_zero_ = false;
+  std::vector<std::string> read_zero_;
 };
 
 }  // namespace pmusim::live

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Some ten thousand instructions and nothing around them: single steps over a C library's start would take
 // longer.
+#ifndef ROUNDS
+#define ROUNDS 600
+#endif
+
 static volatile int table[256];
 
 __attribute__((noinline)) static int leaf(int x) {
@@ -22,6 +26,6 @@ static long system_call(long number, long first) {
 
 void _start(void) {
   enum { exit_group = 231 };
-  walk(600);
+  walk(ROUNDS);
   system_call(exit_group, 0);
 }
