@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""coverage_table.py EXPORT MISSED TABLE: a table by module of what llvm-cov exported, printed and as JSON, and a list of what
-was not executed.
+"""coverage_table.py EXPORT MISSED TABLE [NAME...]: a table by module of what llvm-cov exported, printed and as JSON, and a list
+of what was not executed. With NAMEs, of modules that are among them, by the tests of all of them.
 
 A line counts as executed if any region that begins on it or covers it was; a branch has two sides. Instances of a template
 count once: what one of them executed is executed.
@@ -56,7 +56,7 @@ def sides(branches):
 
 
 def main():
-    export, missed, table = sys.argv[1:]
+    export, missed, table, *names = sys.argv[1:]
     totals = collections.defaultdict(collections.Counter)
     files = collections.defaultdict(list)
     for file in json.load(open(export, encoding="utf-8"))["data"][0]["files"]:
@@ -64,7 +64,7 @@ def main():
     with open(missed, "w", encoding="utf-8") as out:
         for path, instances in sorted(files.items()):
             module = module_of(path)
-            if module is None:
+            if module is None or names and module not in names:
                 continue
             lines = line_counts(instances)
             branches = sides(branch for file in instances for branch in file.get("branches", []))
@@ -78,7 +78,7 @@ def main():
                 print(f"{name}: lines {never}; one side of branches on {one_sided}", file=out)
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=TOP, capture_output=True, text=True, check=True)
     modules = {name: totals[name] for name in sorted(totals, key=lambda name: (name == "all", name))}
-    run = {"commit": commit.stdout.strip(), "date": datetime.date.today().isoformat(), "modules": modules}
+    run = {"commit": commit.stdout.strip(), "date": datetime.date.today().isoformat(), "by": names, "modules": modules}
     pathlib.Path(table).write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
     print(coverage_table(run))
 

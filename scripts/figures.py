@@ -12,7 +12,7 @@ NAME            is measured by
 mutation        scripts/mutate.py --count 1000 --singly; --seed N gives a table of its own
 determinism     scripts/determinism.sh, all cells
 endurance       scripts/soak.sh 8; parts add up, whatever their HOURS
-coverage        scripts/coverage.sh
+coverage        scripts/coverage.sh; with MODULEs, of these alone
 
 On the page a table stands between <!-- figures: NAME --> and <!-- end of figures -->.
 """
@@ -152,7 +152,8 @@ def coverage_table(run):
     rows = [[f"`{name}`" if name != "all" else "all", f"{m['lines']:,}", share(m["lines_hit"], m["lines"]), f"{m['sides']:,}",
              share(m["sides_hit"], m["sides"])] for name, m in run["modules"].items()]
     head = ["Module", "Lines", "of them executed", "Sides of branches", "of them executed"]
-    return f"Commit {run['commit']}, {run['date']}:\n\n{table(head, rows)}"
+    by = f", by the tests of {', '.join(f'`{name}`' for name in run['by'])} alone" if run["by"] else ""
+    return f"Commit {run['commit']}, {run['date']}{by}:\n\n{table(head, rows)}"
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,21 @@ TEST_F(AccessTest, CountsFaultsAndDescribesTheFirst) {
             "may be wrong");
 }
 
+TEST(BusFaults, SayWhichAccessItWas) {
+  const auto first = [](BusAccess access) {
+    const std::string sentence = describe(BusFaults{.count = 1, .first = {access, 0x4C1, 0xAB}});
+    const std::size_t begin = sentence.find("first ") + 6;
+    return sentence.substr(begin, sentence.find(": counts") - begin);
+  };
+  EXPECT_EQ(first(BusAccess::rdmsr), "RDMSR of 0x4c1");
+  EXPECT_EQ(first(BusAccess::wrmsr), "WRMSR of 0xab to 0x4c1");
+  EXPECT_EQ(first(BusAccess::rdpmc), "RDPMC of 0x4c1");
+  EXPECT_EQ(first(BusAccess::read_memory), "read of memory at 0x4c1");
+  EXPECT_EQ(first(BusAccess::write_memory), "write of 0xab to memory at 0x4c1");
+  EXPECT_EQ(first(BusAccess::xsaves), "XSAVES of 0xab to 0x4c1");
+  EXPECT_EQ(first(BusAccess::xrstors), "XRSTORS of 0xab from 0x4c1");
+}
+
 TEST_F(AccessTest, MemoryThatIsNotThereIsAFaultToo) {
   const std::array<std::byte, 8> word{std::byte{0xAB}};
   EXPECT_EQ(access.write_memory(0x1000, word), Fault::pf);
