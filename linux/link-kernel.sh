@@ -17,7 +17,7 @@ rm -rf "$work"
 mkdir -p "$work"
 
 # Static in their files: the initcalls that find PMUs, and the table of those that are registered.
-globals=(init_hw_perf_events amd_ibs_init pmu_idr)
+globals=(init_hw_perf_events fixup_ht_bug amd_ibs_init pmu_idr)
 kernel=()
 while read -r object; do
   [ "$object" != "${replaced%%=*}" ] || object=${replaced#*=}

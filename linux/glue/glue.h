@@ -14,9 +14,13 @@
 
 /* Zeroed; objects of 2^n bytes are aligned to as much. */
 void* glue_alloc(unsigned long bytes);
+void __percpu* glue_alloc_percpu(size_t bytes, size_t alignment);
 void glue_memory_init(const struct kernel_memory* memory);
-void glue_machine_init(const struct kernel_cpu* cpu);
+void glue_cpus_init(const struct kernel_machine* machine);
+void glue_add_states_of_perf(void);
 void glue_tasks_init(void);
+/* Work in an interrupt that finds this CPU halted. */
+void glue_in_idle_interrupt(void (*work)(void*), void* of);
 
 /* Registers as an interrupt saves them. */
 void glue_fill(struct pt_regs* to, const struct kernel_frame* from);

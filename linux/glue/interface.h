@@ -31,6 +31,9 @@ pmusim_u32 host_clock_shift(void);
 unsigned long host_read_user(void* to, pmusim_u64 address, unsigned long bytes);
 /* A local APIC without MSRs has its registers in memory. */
 void host_write_apic(pmusim_u32 offset, pmusim_u32 value, const void* caller);
+/* The kernel's code runs on this CPU from now on, whose variables are so much further than linked (GS base).
+ */
+void host_enter_cpu(pmusim_u32 cpu, unsigned long base);
 void host_print(const char* line);
 /* A WARN that does not trap. */
 void host_warned(const char* file, unsigned line);
@@ -50,13 +53,23 @@ unsigned long linux_used_bytes(void);
 
 struct kernel_cpu {
   pmusim_u32 family, model, stepping, microcode;
-  pmusim_u32 hybrid_core; /* CPUID 1AH EAX: core type in 31:24, native model id below */
+  pmusim_u32 package, die, core; /* those of a core are its threads */
+  int online;
 };
-/* What the kernel's initialisation returns. Call it once. */
-int linux_boot(const struct kernel_memory* memory, const struct kernel_cpu* cpu);
+struct kernel_machine {
+  const struct kernel_cpu* cpus; /* the first is online */
+  pmusim_u32 cpu_count;          /* up to linux_most_cpus() */
+  pmusim_u32 threads_per_core; /* 2: Hyper-Threading is on, whether or not both threads of a core are here */
+};
+/* How many CPUs the kernel is made for. */
+pmusim_u32 linux_most_cpus(void);
+/* What the kernel's initialisation returns. Call it once. The first CPU runs its code then. */
+int linux_boot(const struct kernel_memory* memory, const struct kernel_machine* machine);
+/* This CPU runs the kernel's code from now on; which one has until now. */
+pmusim_u32 linux_enter_cpu(pmusim_u32 cpu);
 /* Of which release this kernel is: 6 << 8 | 12. */
 unsigned linux_release(void);
-/* attr.type of the PMU with this capability of a hybrid processor, that of raw events otherwise. */
+/* attr.type of this CPU's PMU on a hybrid processor, that of raw events otherwise. */
 pmusim_u32 linux_pmu_type(void);
 /* attr.type of the PMU with this name; -1 if there is none. */
 int linux_named_pmu_type(const char* name);
@@ -73,7 +86,8 @@ int linux_task_started(int pid, int tid, const char* comm);
 int linux_fork(int parent_tid, int pid, int tid);
 void linux_exec(int tid, const char* comm);
 void linux_exit(int tid);
-void linux_switch_to(int tid);
+/* On this CPU. `preempted`: who has run until now could go on. A task that ran elsewhere before migrates. */
+void linux_switch_to(int tid, int preempted);
 void linux_map(int tid, unsigned long address, unsigned long bytes, unsigned long file_offset,
                pmusim_u32 protection, int shared, const char* path);
 
@@ -103,9 +117,9 @@ void linux_tick(const struct kernel_frame* frame);
 /* What interrupts leave behind. */
 void linux_run_deferred(const struct kernel_frame* frame);
 
-/* The one CPU goes and comes back. */
-int linux_cpu_down(void);
-int linux_cpu_up(void);
+/* A CPU on which nobody runs goes and comes back. */
+int linux_cpu_down(pmusim_u32 cpu);
+int linux_cpu_up(pmusim_u32 cpu);
 
 /* 1 where a trap of WARN or BUG stands. */
 int linux_find_bug(unsigned long address, const char** file, unsigned* line, int* is_warning);

@@ -136,7 +136,8 @@ void up_write(struct rw_semaphore* lock) {}
 void percpu_down_write(struct percpu_rw_semaphore* lock) {}
 void percpu_up_write(struct percpu_rw_semaphore* lock) {}
 bool percpu_is_read_locked(struct percpu_rw_semaphore* lock) { return false; }
-void __srcu_read_unlock(struct srcu_struct* structure, int index) { structure->srcu_lock_nesting[index]--; }
+int __srcu_read_lock(struct srcu_struct* structure) { return 0; }
+void __srcu_read_unlock(struct srcu_struct* structure, int index) {}
 void synchronize_srcu(struct srcu_struct* structure) {}
 void synchronize_rcu(void) {}
 unsigned long get_state_synchronize_rcu(void) { return 0; }

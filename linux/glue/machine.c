@@ -28,10 +28,8 @@
 
 struct cpuinfo_x86 boot_cpu_data;
 DEFINE_PER_CPU_READ_MOSTLY(struct cpuinfo_x86, cpu_info);
-const unsigned long cpu_bit_bitmap[BITS_PER_LONG + 1][BITS_TO_LONGS(NR_CPUS)] = {[1] = {1}};
-struct cpumask __cpu_online_mask = {.bits = {1}}, __cpu_possible_mask = {.bits = {1}};
 DEFINE_PER_CPU_PAGE_ALIGNED(struct gdt_page, gdt_page);
-DEFINE_PER_CPU(irq_cpustat_t, irq_stat);
+DEFINE_PER_CPU_SHARED_ALIGNED(irq_cpustat_t, irq_stat);
 DEFINE_PER_CPU(struct pt_regs*, __irq_regs);
 struct x86_platform_ops x86_platform;
 bool static_key_initialized = true;
@@ -91,10 +89,10 @@ INSTRUCTION void read_cpuid(unsigned* eax, unsigned* ebx, unsigned* ecx, unsigne
   *edx = words[3];
 }
 
-static unsigned long interrupt_flag = X86_EFLAGS_IF;
-static __used unsigned long save_flags(void) { return interrupt_flag; }
-static __used void disable_interrupts(void) { interrupt_flag = 0; }
-static __used void enable_interrupts(void) { interrupt_flag = X86_EFLAGS_IF; }
+static DEFINE_PER_CPU(unsigned long, interrupt_flag) = X86_EFLAGS_IF;
+static __used unsigned long save_flags(void) { return this_cpu_read(interrupt_flag); }
+static __used void disable_interrupts(void) { this_cpu_write(interrupt_flag, 0); }
+static __used void enable_interrupts(void) { this_cpu_write(interrupt_flag, X86_EFLAGS_IF); }
 PV_CALLEE_SAVE_REGS_THUNK(save_flags);
 PV_CALLEE_SAVE_REGS_THUNK(disable_interrupts);
 PV_CALLEE_SAVE_REGS_THUNK(enable_interrupts);
@@ -151,12 +149,13 @@ int setup_APIC_eilvt(u8 offset, u8 vector, u8 message, u8 mask) {
 
 // --- identification
 
-static void capability_word(unsigned word, unsigned leaf, unsigned subleaf, unsigned register_number) {
+static void capability_word(struct cpuinfo_x86* c, unsigned word, unsigned leaf, unsigned subleaf,
+                            unsigned register_number) {
   unsigned most[4], words[4];
   host_cpuid(leaf & 0x80000000, 0, most);
   if (leaf > most[0]) return;
   host_cpuid(leaf, subleaf, words);
-  boot_cpu_data.x86_capability[word] = words[register_number];
+  c->x86_capability[word] = words[register_number];
 }
 
 // What a kernel concludes for Intel processors at their start.
@@ -203,12 +202,30 @@ static void conclude_amd_capabilities(struct cpuinfo_x86* c) {
     if (words[0] & BIT(n)) set_cpu_cap(c, scattered[n]);
 }
 
-static u32 hybrid_core;
-static u8 core_type(void) { return hybrid_core >> 24; }
+static u32 core_type_word(void) {
+  unsigned words[4];
+  host_cpuid(0x1A, 0, words);
+  return words[0];
+}
 
-static void identify(const struct kernel_cpu* cpu) {
+static void place(struct cpuinfo_x86* c, const struct kernel_cpu* cpu) {
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+  c->topo.pkg_id = cpu->package;
+  c->topo.die_id = cpu->die;
+  c->topo.core_id = cpu->core;
+#else
+  c->phys_proc_id = cpu->package;
+  c->cpu_die_id = cpu->die;
+  c->cpu_core_id = cpu->core;
+#endif
+#if LINUX_VERSION_CODE >= AFTER_6_12
+  c->topo.hw_cpu_type = core_type_word();  // core type and native model id share the word
+#endif
+}
+
+// The CPU that runs this.
+static void identify(struct cpuinfo_x86* c, const struct kernel_cpu* cpu) {
   enum { intel = 0x756E6547 };  // "Genu"
-  struct cpuinfo_x86* const c = &boot_cpu_data;
   unsigned words[4];
   host_cpuid(0, 0, words);
   c->cpuid_level = words[0];
@@ -217,20 +234,18 @@ static void identify(const struct kernel_cpu* cpu) {
   c->x86_model = cpu->model;
   c->x86_stepping = cpu->stepping;
   c->microcode = cpu->microcode;
-#if LINUX_VERSION_CODE >= AFTER_6_12
-  c->topo.hw_cpu_type = hybrid_core;  // core type and native model id share the word
-#endif
-  capability_word(CPUID_1_EDX, 1, 0, 3);
-  capability_word(CPUID_1_ECX, 1, 0, 2);
-  capability_word(CPUID_7_0_EBX, 7, 0, 1);
-  capability_word(CPUID_7_ECX, 7, 0, 2);
-  capability_word(CPUID_7_EDX, 7, 0, 3);
-  capability_word(CPUID_7_1_EAX, 7, 1, 0);
-  capability_word(CPUID_D_1_EAX, 0xD, 1, 0);
-  capability_word(CPUID_6_EAX, 6, 0, 0);
-  capability_word(CPUID_8000_0001_EDX, 0x80000001, 0, 3);
-  capability_word(CPUID_8000_0001_ECX, 0x80000001, 0, 2);
-  capability_word(CPUID_8000_0008_EBX, 0x80000008, 0, 1);
+  place(c, cpu);
+  capability_word(c, CPUID_1_EDX, 1, 0, 3);
+  capability_word(c, CPUID_1_ECX, 1, 0, 2);
+  capability_word(c, CPUID_7_0_EBX, 7, 0, 1);
+  capability_word(c, CPUID_7_ECX, 7, 0, 2);
+  capability_word(c, CPUID_7_EDX, 7, 0, 3);
+  capability_word(c, CPUID_7_1_EAX, 7, 1, 0);
+  capability_word(c, CPUID_D_1_EAX, 0xD, 1, 0);
+  capability_word(c, CPUID_6_EAX, 6, 0, 0);
+  capability_word(c, CPUID_8000_0001_EDX, 0x80000001, 0, 3);
+  capability_word(c, CPUID_8000_0001_ECX, 0x80000001, 0, 2);
+  capability_word(c, CPUID_8000_0008_EBX, 0x80000008, 0, 1);
   set_cpu_cap(c, X86_FEATURE_ALWAYS);
   host_cpuid(0x80000008, 0, words);
   c->x86_virt_bits = words[0] >> 8 & 0xFF;
@@ -238,7 +253,14 @@ static void identify(const struct kernel_cpu* cpu) {
     conclude_intel_capabilities(c);
   else
     conclude_amd_capabilities(c);
-  *this_cpu_ptr(&cpu_info) = *c;
+}
+
+// The first CPU's features are those of all.
+static void identify_another(const struct kernel_cpu* cpu) {
+  struct cpuinfo_x86* const c = this_cpu_ptr(&cpu_info);
+  unsigned word;
+  identify(c, cpu);
+  for (word = 0; word < NCAPINTS; ++word) boot_cpu_data.x86_capability[word] &= c->x86_capability[word];
 }
 
 void clear_cpu_cap(struct cpuinfo_x86* c, unsigned bit) {
@@ -247,7 +269,7 @@ void clear_cpu_cap(struct cpuinfo_x86* c, unsigned bit) {
 }
 void setup_clear_cpu_cap(unsigned bit) { clear_cpu_cap(&boot_cpu_data, bit); }
 
-u8 get_this_hybrid_cpu_type(void) { return core_type(); }
+u8 get_this_hybrid_cpu_type(void) { return core_type_word() >> 24; }
 void cr4_update_pce(void* unused) {}
 
 // --- time
@@ -274,13 +296,21 @@ void cyc2ns_read_begin(struct cyc2ns_data* data) {
 void cyc2ns_read_end(void) {}
 
 enum { most_timers = 64 };
-static struct hrtimer* timers[most_timers];
+static DEFINE_PER_CPU(struct hrtimer* [most_timers], timers);
 
-static struct hrtimer** slot_of(const struct hrtimer* timer) {
+static struct hrtimer** slot_on(unsigned cpu, const struct hrtimer* timer) {
+  struct hrtimer** const all = per_cpu(timers, cpu);
   unsigned n;
   for (n = 0; n < most_timers; ++n)
-    if (timers[n] == timer) return &timers[n];
+    if (all[n] == timer) return &all[n];
   return NULL;
+}
+static struct hrtimer** free_slot(void) { return slot_on(smp_processor_id(), NULL); }
+static struct hrtimer** slot_of(const struct hrtimer* timer) {
+  struct hrtimer** slot = NULL;
+  unsigned cpu;
+  for_each_possible_cpu(cpu) slot = slot ?: slot_on(cpu, timer);
+  return slot;
 }
 
 #if LINUX_VERSION_CODE >= AFTER_6_12
@@ -303,7 +333,7 @@ static void set_queued(struct hrtimer* timer, bool queued) {
 #endif
 
 void hrtimer_start_range_ns(struct hrtimer* timer, ktime_t expires, u64 slack, const enum hrtimer_mode mode) {
-  struct hrtimer** const slot = slot_of(timer) ?: slot_of(NULL);
+  struct hrtimer** const slot = slot_of(timer) ?: free_slot();
   if (mode & HRTIMER_MODE_REL) expires += now();
   timer->node.expires = timer->_softexpires = expires;
   set_queued(timer, true);
@@ -335,10 +365,11 @@ ktime_t __hrtimer_get_remaining(const struct hrtimer* timer, bool adjust) {
 }
 
 static struct hrtimer* earliest_timer(void) {
+  struct hrtimer** const all = *this_cpu_ptr(&timers);
   struct hrtimer* earliest = NULL;
   unsigned n;
   for (n = 0; n < most_timers; ++n)
-    if (timers[n] && (!earliest || timers[n]->node.expires < earliest->node.expires)) earliest = timers[n];
+    if (all[n] && (!earliest || all[n]->node.expires < earliest->node.expires)) earliest = all[n];
   return earliest;
 }
 
@@ -351,7 +382,7 @@ static void run_timer(struct hrtimer* timer) {
   hrtimer_cancel(timer);
   if (ACCESS_PRIVATE(timer, function)(timer) != HRTIMER_RESTART || slot_of(timer)) return;
   set_queued(timer, true);
-  *slot_of(NULL) = timer;
+  *free_slot() = timer;
 }
 
 // --- interrupts
@@ -374,27 +405,36 @@ void unregister_nmi_handler(unsigned type, const char* name) {
 void linux_pmi(const struct kernel_frame* frame) {
   struct pt_regs regs;
   struct nmiaction* action;
-  const unsigned long flags = interrupt_flag;
+  const unsigned long flags = save_flags();
   glue_fill(&regs, frame);
   disable_interrupts();
   __preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
   list_for_each_entry(action, &nmi_actions, list) action->handler(NMI_LOCAL, &regs);
   __preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
-  interrupt_flag = flags;
+  this_cpu_write(interrupt_flag, flags);
 }
 
-static void in_interrupt_of(const struct kernel_frame* frame, void (*work)(void)) {
-  struct pt_regs regs;
-  struct pt_regs* outer;
-  const unsigned long flags = interrupt_flag;
-  glue_fill(&regs, frame);
-  outer = set_irq_regs(&regs);
+static void in_interrupt_with(struct pt_regs* regs, void (*work)(void*), void* of) {
+  struct pt_regs* const outer = set_irq_regs(regs);
+  const unsigned long flags = save_flags();
   disable_interrupts();
   __preempt_count_add(HARDIRQ_OFFSET);
-  work();
+  work(of);
   __preempt_count_sub(HARDIRQ_OFFSET);
-  interrupt_flag = flags;
+  this_cpu_write(interrupt_flag, flags);
   set_irq_regs(outer);
+}
+
+void glue_in_idle_interrupt(void (*work)(void*), void* of) {
+  struct pt_regs regs = {.cs = __KERNEL_CS, .ss = __KERNEL_DS};
+  in_interrupt_with(&regs, work, of);
+}
+
+static void call(void* work) { ((void (*)(void))work)(); }
+static void in_interrupt_of(const struct kernel_frame* frame, void (*work)(void)) {
+  struct pt_regs regs;
+  glue_fill(&regs, frame);
+  in_interrupt_with(&regs, call, work);
 }
 
 static void run_due_timers(void) {
@@ -405,82 +445,53 @@ static void run_due_timers(void) {
 void linux_run_timers(const struct kernel_frame* frame) { in_interrupt_of(frame, run_due_timers); }
 void linux_tick(const struct kernel_frame* frame) { in_interrupt_of(frame, perf_event_task_tick); }
 
-static bool irq_work_raised;
-void arch_irq_work_raise(void) { irq_work_raised = true; }
+static DEFINE_PER_CPU(bool, irq_work_raised);
+void arch_irq_work_raise(void) { this_cpu_write(irq_work_raised, true); }
 
 void linux_run_deferred(const struct kernel_frame* frame) {
-  if (irq_work_raised) {
-    irq_work_raised = false;
+  if (this_cpu_read(irq_work_raised)) {
+    this_cpu_write(irq_work_raised, false);
     in_interrupt_of(frame, irq_work_run);
   }
   glue_run_rcu();
-}
-
-// --- hot-plug of the one CPU
-
-enum { most_states = 16 };
-static struct hotplug_state {
-  enum cpuhp_state state;
-  int (*startup)(unsigned cpu);
-  int (*teardown)(unsigned cpu);
-} hotplug_states[most_states];
-static unsigned hotplug_count;
-
-int __cpuhp_setup_state(enum cpuhp_state state, const char* name, bool invoke, int (*startup)(unsigned),
-                        int (*teardown)(unsigned), bool multi) {
-  unsigned at = hotplug_count++;
-  if (at >= most_states) return -ENOSPC;
-  for (; at > 0 && hotplug_states[at - 1].state > state; --at) hotplug_states[at] = hotplug_states[at - 1];
-  hotplug_states[at] = (struct hotplug_state){state, startup, teardown};
-  return invoke && startup ? startup(0) : 0;
-}
-void __cpuhp_remove_state(enum cpuhp_state state, bool invoke) {}
-
-// The states of perf itself stand in a table of the kernel's that is not built.
-static void add_states_of_perf(void) {
-#if LINUX_VERSION_CODE < AFTER_6_12
-  __cpuhp_setup_state(CPUHP_PERF_PREPARE, "perf:prepare", false, perf_event_init_cpu, NULL, false);
-#endif
-  __cpuhp_setup_state(CPUHP_AP_PERF_ONLINE, "perf:online", false, perf_event_init_cpu, perf_event_exit_cpu,
-                      false);
-}
-
-int linux_cpu_down(void) {
-  unsigned n;
-  for (n = hotplug_count; n-- > 0;) {
-    const int error = hotplug_states[n].teardown ? hotplug_states[n].teardown(0) : 0;
-    if (error) return error;
-  }
-  return 0;
-}
-
-int linux_cpu_up(void) {
-  unsigned n;
-  for (n = 0; n < hotplug_count; ++n) {
-    const int error = hotplug_states[n].startup ? hotplug_states[n].startup(0) : 0;
-    if (error) return error;
-  }
-  return 0;
 }
 
 // --- boot
 
 // Static in their files; the build makes them symbols of the object.
 int init_hw_perf_events(void);
+int fixup_ht_bug(void);
 int amd_ibs_init(void);
 extern struct idr pmu_idr;
 
-int linux_boot(const struct kernel_memory* memory, const struct kernel_cpu* cpu) {
+pmusim_u32 linux_most_cpus(void) { return NR_CPUS; }
+
+static int bring_up_others(const struct kernel_machine* machine) {
+  unsigned cpu;
+  int error = 0;
+  for (cpu = 1; cpu < machine->cpu_count && !error; ++cpu) {
+    const unsigned first = linux_enter_cpu(cpu);
+    identify_another(&machine->cpus[cpu]);
+    linux_enter_cpu(first);
+    if (machine->cpus[cpu].online) error = linux_cpu_up(cpu);
+  }
+  return error;
+}
+
+int linux_boot(const struct kernel_memory* memory, const struct kernel_machine* machine) {
   int error;
   glue_memory_init(memory);
-  hybrid_core = cpu->hybrid_core;
-  identify(cpu);
+  glue_cpus_init(machine);
+  identify(&boot_cpu_data, &machine->cpus[0]);
+  *this_cpu_ptr(&cpu_info) = boot_cpu_data;
   glue_tasks_init();
   radix_tree_init();
   perf_event_init();
   perf_event_init_cpu(0);
-  add_states_of_perf();
+  glue_add_states_of_perf();
   error = init_hw_perf_events();
+  if (!error) error = bring_up_others(machine);
+  if (!error) fixup_ht_bug();
   if (!error) amd_ibs_init();  // refuses where there is no such unit
   return error;
 }

@@ -86,7 +86,6 @@ void kfree(const void* object) {
 }
 
 void kvfree(const void* object) { kfree(object); }
-void free_percpu(void __percpu* object) { kfree((void*)object); }
 
 // A cache is no more than the size of its objects.
 struct glue_cache {
@@ -146,12 +145,14 @@ struct page* __alloc_pages_noprof(gfp_t flags, unsigned order, int node, nodemas
   return take_pages(order);
 }
 void __percpu* pcpu_alloc_noprof(size_t bytes, size_t alignment, bool reserved, gfp_t flags) {
-  return (void __percpu*)glue_alloc(max(bytes, alignment));
+  return glue_alloc_percpu(bytes, alignment);
 }
 kmem_buckets kmalloc_caches[NR_KMALLOC_TYPES];
 #if LINUX_VERSION_CODE >= AFTER_6_12
 void* __kmalloc_large_noprof(size_t bytes, gfp_t flags) { return glue_alloc(bytes); }
-struct page* alloc_pages_node_noprof(int node, gfp_t flags, unsigned order) { return take_pages(order); }
+struct page* alloc_pages_node_noprof(int node, gfp_t flags, unsigned order) {
+  return take_pages(order);
+}
 #endif
 
 #else  // the names of before
@@ -176,11 +177,9 @@ struct kmem_cache* kmem_cache_create(const char* name, unsigned bytes, unsigned 
 struct page* __alloc_pages(gfp_t flags, unsigned order, int node, nodemask_t* nodes) {
   return take_pages(order);
 }
-void __percpu* __alloc_percpu(size_t bytes, size_t alignment) {
-  return (void __percpu*)glue_alloc(max(bytes, alignment));
-}
+void __percpu* __alloc_percpu(size_t bytes, size_t alignment) { return glue_alloc_percpu(bytes, alignment); }
 void __percpu* __alloc_percpu_gfp(size_t bytes, size_t alignment, gfp_t flags) {
-  return (void __percpu*)glue_alloc(max(bytes, alignment));
+  return glue_alloc_percpu(bytes, alignment);
 }
 struct kmem_cache* kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
 #endif
@@ -188,7 +187,7 @@ struct kmem_cache* kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
 // The entry area is where the buffers that hardware writes have their addresses. It is memory of its own
 // here; the kernel reaches a buffer by that address alone.
 struct cpu_entry_area* get_cpu_entry_area(int cpu) {
-  return (struct cpu_entry_area*)cpu_entry_area_address;
+  return (struct cpu_entry_area*)cpu_entry_area_address + cpu;
 }
 void cea_set_pte(void* address, phys_addr_t physical, pgprot_t flags) {}
 void flush_tlb_kernel_range(unsigned long start, unsigned long end) {}

@@ -44,13 +44,13 @@ static struct user_struct the_user = {.__count = REFCOUNT_INIT(1)};
 static struct user_namespace the_user_namespace;
 static struct cred the_credentials = {.user = &the_user, .user_ns = &the_user_namespace};
 static struct pid_namespace the_pid_namespace = {.user_ns = &the_user_namespace};
-static struct task_struct* idle;
+static DEFINE_PER_CPU(struct task_struct*, idle);
 // The compiler takes `current` for constant within a function, and these functions change it.
-static struct task_struct* running;
+static DEFINE_PER_CPU(struct task_struct*, running);
 static struct pid alive;  // of every task
 
 static void make_current(struct task_struct* task) {
-  running = task;
+  this_cpu_write(running, task);
   this_cpu_write(current_task_of_cpu, task);
   this_cpu_write(top_of_stack_of_cpu, (unsigned long)task->stack + THREAD_SIZE);
 }
@@ -73,7 +73,7 @@ static struct mm_struct* new_address_space(void) {
 
 static struct task_struct* task_of(int tid) {
   unsigned n;
-  if (tid == 0) return idle;
+  if (tid == 0) return this_cpu_read(idle);
   for (n = 0; n < most_tasks; ++n)
     if (tasks[n] && tasks[n]->pid == tid) return tasks[n];
   return NULL;
@@ -88,13 +88,15 @@ static struct task_struct** free_slot(void) {
 
 static struct task_struct* new_task(int pid, int tid) {
   struct task_struct* const task = glue_alloc(sizeof *task);
+  struct task_struct* const first = per_cpu(idle, 0);
   struct task_struct* const leader = pid == tid ? NULL : task_of(pid);
   if (!task) return NULL;
   task->pid = tid;
   task->tgid = pid;
   task->thread_pid = &alive;
   task->group_leader = leader ?: task;
-  task->real_parent = task->parent = idle ?: task;
+  task->real_parent = task->parent = first ?: task;
+  task_thread_info(task)->cpu = smp_processor_id();
   task->signal = leader ? leader->signal : new_signals();
   task->mm = task->active_mm = leader ? leader->mm : new_address_space();
   task->stack = glue_alloc(THREAD_SIZE);
@@ -106,15 +108,23 @@ static struct task_struct* new_task(int pid, int tid) {
   task_pt_regs(task)->cs = __USER_CS;
   list_add_tail(&task->thread_node, &task->signal->thread_head);
   INIT_LIST_HEAD(&task->tasks);
-  if (idle && task == task->group_leader) list_add_tail(&task->tasks, &init_task.tasks);
+  if (pid != 0 && task == task->group_leader) list_add_tail(&task->tasks, &init_task.tasks);
   return task;
 }
 
 void glue_tasks_init(void) {
+  unsigned cpu;
   INIT_LIST_HEAD(&init_task.tasks);
-  idle = new_task(0, 0);
-  idle->flags = PF_KTHREAD | PF_IDLE;
-  make_current(idle);
+  for_each_possible_cpu(cpu) {
+    const unsigned before = linux_enter_cpu(cpu);
+    struct task_struct* const task = new_task(0, 0);
+    task->flags = PF_KTHREAD | PF_IDLE;
+    task->on_rq = 1;
+    snprintf(task->comm, sizeof task->comm, "swapper/%u", cpu);
+    this_cpu_write(idle, task);
+    make_current(task);
+    linux_enter_cpu(before);
+  }
 }
 
 void glue_fill(struct pt_regs* to, const struct kernel_frame* from) {
@@ -140,7 +150,9 @@ void glue_fill(struct pt_regs* to, const struct kernel_frame* from) {
                          .ss = from->user ? __USER_DS : __KERNEL_DS};
 }
 
-void linux_set_user_frame(const struct kernel_frame* frame) { glue_fill(task_pt_regs(running), frame); }
+void linux_set_user_frame(const struct kernel_frame* frame) {
+  glue_fill(task_pt_regs(this_cpu_read(running)), frame);
+}
 
 static void name_task(struct task_struct* task, const char* comm) {
   strscpy(task->comm, comm, sizeof task->comm);
@@ -179,7 +191,7 @@ int linux_task_started(int pid, int tid, const char* comm) {
 // Whoever forks is the current task while it does.
 int linux_fork(int parent_tid, int pid, int tid) {
   struct task_struct* const parent = task_of(parent_tid);
-  struct task_struct* const before = running;
+  struct task_struct* const before = this_cpu_read(running);
   struct task_struct** const slot = free_slot();
   struct task_struct* const child = slot && parent ? new_task(pid, tid) : NULL;
   int error;
@@ -196,7 +208,7 @@ int linux_fork(int parent_tid, int pid, int tid) {
 
 void linux_exec(int tid, const char* comm) {
   struct task_struct* const task = task_of(tid);
-  struct task_struct* const before = running;
+  struct task_struct* const before = this_cpu_read(running);
   if (!task) return;
   make_current(task);
   perf_event_exec();
@@ -205,12 +217,18 @@ void linux_exec(int tid, const char* comm) {
   make_current(before);
 }
 
-void linux_switch_to(int tid) {
+void linux_switch_to(int tid, int preempted) {
   struct task_struct* const next = task_of(tid);
-  struct task_struct* const before = running;
+  struct task_struct* const before = this_cpu_read(running);
   unsigned long flags;
   if (!next || next == before) return;
   local_irq_save(flags);
+  if (task_cpu(next) != smp_processor_id()) {
+    perf_event_task_migrate(next);
+    task_thread_info(next)->cpu = smp_processor_id();
+  }
+  before->on_rq = before->pid == 0 || preempted;
+  next->on_rq = 1;
   perf_event_task_sched_out(before, next);
   make_current(next);
   perf_event_task_sched_in(before, next);
@@ -219,13 +237,13 @@ void linux_switch_to(int tid) {
 
 void linux_exit(int tid) {
   struct task_struct* const task = task_of(tid);
-  struct task_struct* const before = running;
+  struct task_struct* const before = this_cpu_read(running);
   unsigned n;
   if (!task) return;
   make_current(task);
   perf_event_exit_task(task);
   if (before == task)
-    linux_switch_to(0);
+    linux_switch_to(0, 0);
   else
     make_current(before);
   list_del_init(&task->thread_node);
@@ -253,7 +271,7 @@ void linux_map(int tid, unsigned long address, unsigned long bytes, unsigned lon
   static struct file file = {.f_inode = &inode, .f_path.dentry = &entry};
   static struct vm_area_struct area;
   struct task_struct* const task = task_of(tid);
-  struct task_struct* const before = running;
+  struct task_struct* const before = this_cpu_read(running);
   if (!task) return;
   mapped_path = path;
   memset(&area, 0, sizeof area);
@@ -270,7 +288,7 @@ void linux_map(int tid, unsigned long address, unsigned long bytes, unsigned lon
 
 // --- what the kernel asks of a scheduler
 
-int task_curr(const struct task_struct* task) { return task == running; }
+int task_curr(const struct task_struct* task) { return task == per_cpu(running, task_cpu(task)); }
 struct task_struct* find_task_by_vpid(pid_t number) {
   return task_of(number);
 }

@@ -33,18 +33,18 @@ int forwarded_read(Access::Kind kind, u32 address, const FaultOr<u64>& result, p
 extern "C" {
 
 int host_rdmsr(pmusim_u32 address, pmusim_u64* value, const void* caller) {
-  return forwarded_read(Access::Kind::rdmsr, address, KernelMachine::present().bus().rdmsr(address), value,
-                        caller);
+  return forwarded_read(Access::Kind::rdmsr, address, KernelMachine::present().running().bus().rdmsr(address),
+                        value, caller);
 }
 
 int host_wrmsr(pmusim_u32 address, pmusim_u64 value, const void* caller) {
-  const bool faulted = KernelMachine::present().bus().wrmsr(address, value) != Fault::none;
+  const bool faulted = KernelMachine::present().running().bus().wrmsr(address, value) != Fault::none;
   return tell(Access::Kind::wrmsr, address, value, faulted, caller);
 }
 
 int host_rdpmc(pmusim_u32 counter, pmusim_u64* value, const void* caller) {
-  return forwarded_read(Access::Kind::rdpmc, counter, KernelMachine::present().bus().rdpmc(counter), value,
-                        caller);
+  return forwarded_read(Access::Kind::rdpmc, counter, KernelMachine::present().running().bus().rdpmc(counter),
+                        value, caller);
 }
 
 void host_cpuid(pmusim_u32 leaf, pmusim_u32 subleaf, pmusim_u32* words) {
@@ -56,11 +56,11 @@ void host_cpuid(pmusim_u32 leaf, pmusim_u32 subleaf, pmusim_u32* words) {
 }
 
 void host_xsaves(void* area, pmusim_u64 features) {
-  if (KernelMachine::present().bus().xsaves(number_of(area), features) != Fault::none)
+  if (KernelMachine::present().running().bus().xsaves(number_of(area), features) != Fault::none)
     host_print("XSAVES faulted");
 }
 void host_xrstors(const void* area, pmusim_u64 features) {
-  if (KernelMachine::present().bus().xrstors(number_of(area), features) != Fault::none)
+  if (KernelMachine::present().running().bus().xrstors(number_of(area), features) != Fault::none)
     host_print("XRSTORS faulted");
 }
 
@@ -81,8 +81,10 @@ void host_write_apic(pmusim_u32 offset, pmusim_u32 value, const void* caller) {
     return;
   }
   const u64 base = msr::lvtpc::XAPIC_ADDRESS & ~u64{0xFFF};
-  static_cast<void>(machine.bus().write_memory(base + offset, std::as_bytes(std::span(&value, 1))));
+  static_cast<void>(machine.running().bus().write_memory(base + offset, std::as_bytes(std::span(&value, 1))));
 }
+
+void host_enter_cpu(pmusim_u32 cpu, unsigned long base) { KernelMachine::present().run_on(cpu, base); }
 
 void host_print(const char* line) { KernelMachine::present().on_print(line); }
 

@@ -125,11 +125,11 @@ class SampleWatch final : public PmiHandler {
   }
 
   void handle_pmi(const InterruptFrame& frame) override {
-    if (cpu_ == nullptr || precise_) return machine_.handle_pmi(frame);
+    if (cpu_ == nullptr || precise_) return machine_.cpu(0).handle_pmi(frame);
     take();
     std::vector<bool> counted;
     for (const KernelEvent& event : events_.all) counted.push_back(event.counts());
-    machine_.handle_pmi(frame);
+    machine_.cpu(0).handle_pmi(frame);
     for (const std::size_t n : take())
       if (n >= counted.size() || !counted[n]) cpu_->fail("a sample of an event that does not count");
   }
@@ -185,14 +185,15 @@ const std::vector<Entry>& entries() {
     for (const KernelEvent& event : events.all) static_cast<void>(event.read());
   };
   const auto switch_tasks = [](const Events&) {
-    linux_switch_to(second_task);
-    linux_switch_to(first_task);
+    linux_switch_to(second_task, 0);
+    linux_switch_to(first_task, 0);
   };
   // Nobody runs on a CPU that goes.
   const auto replug = [](const Events&) {
-    linux_switch_to(0);
-    if (linux_cpu_down() != 0 || linux_cpu_up() != 0) host_print("the kernel refuses to take its CPU down\n");
-    linux_switch_to(first_task);
+    linux_switch_to(0, 0);
+    if (linux_cpu_down(0) != 0 || linux_cpu_up(0) != 0)
+      host_print("the kernel refuses to take its CPU down\n");
+    linux_switch_to(first_task, 0);
   };
   const auto tick = [](const Events&) {
     const kernel_frame frame{};
@@ -289,7 +290,7 @@ Result<explore::Report, Error> explore_entry(KernelMachine& machine, const Entry
     machine.forget_traps();
     Overflows overflows;
     cpu.pmu().set_observer(&overflows);
-    machine.set_bus(&cpu);
+    machine.cpu(0).set_bus(&cpu);
     watch.begin(cpu, entry.precise());
     entry.before(events);
     cpu.open();
@@ -300,7 +301,7 @@ Result<explore::Report, Error> explore_entry(KernelMachine& machine, const Entry
     take_what_is_waited_for(cpu);
     events.disable();
     if (stopped && entry.name.starts_with("reprogram")) cpu.fail("the counters were not enabled again");
-    machine.set_bus(nullptr);
+    machine.cpu(0).set_bus(nullptr);
     check_late_interrupt(cpu, watch);
     check_end(cpu, machine, events, entry.expected, overflows.count, watch.samples());
     watch.end();
@@ -311,7 +312,7 @@ Result<explore::Report, Error> explore_entry(KernelMachine& machine, const Entry
                                      .causes = {explore::Cause::overflow, explore::Cause::spurious},
                                      .greatest_delay = entry.expected == Expected::every_sample ? 0 : delay});
   machine.restore(image);
-  machine.pmu().set_pmi_handler(&machine);
+  machine.pmu().set_pmi_handler(&machine.cpu(0));
   return report;
 }
 
@@ -321,7 +322,7 @@ std::string explored(const CpuModel& model, const Entry& entry, u32 delay) {
   if (const int error = machine.boot(); error != 0) return "";
   linux_task_started(first_task, first_task, "first");
   linux_task_started(second_task, second_task, "second");
-  linux_switch_to(first_task);
+  linux_switch_to(first_task, 0);
   Events events;
   for (const Asked& asked : entry.events) {
     const int leader = asked.leader ? events.all[*asked.leader].descriptor() : -1;

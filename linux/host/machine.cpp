@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "host/machine.h"
 
+#include <asm/prctl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "host/traps.h"
 #include "pmusim/arch/msr.h"
@@ -43,11 +47,6 @@ std::span<std::byte> page_structures() {
   static const std::span<std::byte> all = reserve(structures_begin, pages_bytes / page * structure_bytes);
   return all;
 }
-std::span<std::byte> entry_area() {
-  static const std::span<std::byte> all =
-      reserve(entry_area_begin, whole_pages(linux_cpu_entry_area_bytes()));
-  return all;
-}
 std::span<std::byte> variables() {
   return {__start_pmusim_kernel_data,
           static_cast<std::size_t>(__stop_pmusim_kernel_data - __start_pmusim_kernel_data)};
@@ -74,14 +73,40 @@ KernelMachine* machine = nullptr;
 
 }  // namespace
 
-KernelMachine::KernelMachine(const CpuModel& model) : pmu_(model), clock_(clock_of(model.core)) {
+namespace {
+
+Topology lone(const CpuModel& model) {
+  return {.name = model.name, .types = {model}, .cpus = {LogicalCpu{}}};
+}
+
+const Topology& with_room(const Topology& topology) {
+  if (topology.cpus.size() <= linux_most_cpus()) return topology;
+  throw std::runtime_error(fmt::format("{} has {} CPUs, and the kernel here is made for up to {}",
+                                       topology.name, topology.cpus.size(), linux_most_cpus()));
+}
+
+}  // namespace
+
+KernelMachine::KernelMachine(const CpuModel& model) : KernelMachine(lone(model), Machine(model), 2) {}
+KernelMachine::KernelMachine(Topology topology)
+    : KernelMachine(with_room(topology), Machine(topology), topology.has_smt() ? 2 : 1) {}
+
+KernelMachine::KernelMachine(Topology topology, Machine hardware, u32 threads_per_core)
+    : topology_(std::move(topology)),
+      threads_per_core_(threads_per_core),
+      hardware_(std::move(hardware)),
+      clock_(clock_of(topology_.types.front().core)) {
   if (machine != nullptr) throw std::logic_error("a process has one kernel");
   machine = this;
-  pmu_.set_pmi_handler(this);
-  // The kernel's pages begin at physical address 0, the entry area is made of pages that it has elsewhere.
-  if (!pmu_.map_memory(pages_begin, pages(), AddressSpace::linear) ||
-      !pmu_.map_memory(0, pages(), AddressSpace::physical) ||
-      !pmu_.map_memory(entry_area_begin, entry_area(), AddressSpace::linear))
+  for (u32 n = 0; n < hardware_.cpus(); ++n) {
+    cpus_.push_back(std::make_unique<KernelCpu>(n, hardware_.cpu(n), clock_));
+    hardware_.cpu(n).set_pmi_handler(cpus_.back().get());
+  }
+  running_ = cpus_.front().get();
+  // The kernel's pages begin at physical address 0, the entry areas are made of pages that it has elsewhere.
+  if (!hardware_.map_memory(pages_begin, pages(), AddressSpace::linear) ||
+      !hardware_.map_memory(0, pages(), AddressSpace::physical) ||
+      !hardware_.map_memory(entry_area_begin, entry_areas(), AddressSpace::linear))
     throw std::runtime_error("the emulated machine has no room for the kernel's memory");
   catch_traps();
 }
@@ -90,20 +115,40 @@ KernelMachine::~KernelMachine() { machine = nullptr; }
 
 KernelMachine& KernelMachine::present() { return *machine; }
 
+std::span<std::byte> KernelMachine::entry_areas() const {
+  static const std::span<std::byte> all =
+      reserve(entry_area_begin, whole_pages(linux_cpu_entry_area_bytes()) * linux_most_cpus());
+  return all.first(whole_pages(linux_cpu_entry_area_bytes()) * cpus_.size());
+}
+
 int KernelMachine::boot() {
-  const CpuModel& m = model();
-  enable_supervisor_states(pmu_);
   const kernel_memory memory{.pages = pages_begin,
                              .page_bytes = pages_bytes,
                              .page_structures = structures_begin,
                              .cpu_entry_area = entry_area_begin};
   static_cast<void>(page_structures());
-  const kernel_cpu cpu{.family = m.family,
-                       .model = m.model,
-                       .stepping = m.stepping,
-                       .microcode = m.microcode_revision,
-                       .hybrid_core = pmu_.cpuid(0x1A, 0).eax};
-  return linux_boot(&memory, &cpu);
+  std::vector<kernel_cpu> all;
+  for (const auto& cpu : cpus_) {
+    enable_supervisor_states(cpu->pmu());
+    const CpuModel& m = cpu->model();
+    const LogicalCpu& place = topology_.cpus[cpu->number()];
+    all.push_back({.family = m.family,
+                   .model = m.model,
+                   .stepping = m.stepping,
+                   .microcode = m.microcode_revision,
+                   .package = place.package,
+                   .die = place.die,
+                   .core = place.core,
+                   .online = place.online ? 1 : 0});
+  }
+  const kernel_machine made{.cpus = all.data(), .cpu_count = cpus(), .threads_per_core = threads_per_core_};
+  return linux_boot(&memory, &made);
+}
+
+/// By GS base, which nothing else of a program uses.
+void KernelMachine::run_on(u32 cpu, unsigned long variables) {
+  running_ = cpus_.at(cpu).get();
+  syscall(SYS_arch_prctl, ARCH_SET_GS, variables);
 }
 
 kernel_pmu KernelMachine::description() const {
@@ -114,10 +159,11 @@ kernel_pmu KernelMachine::description() const {
 
 std::byte* KernelMachine::physical(u64 address) const { return pages().subspan(address).data(); }
 
-void KernelMachine::set_time(u64 now_ns) { now_ns_ = std::max(now_ns_, now_ns); }
+void KernelCpu::set_time(u64 now_ns) { now_ns_ = std::max(now_ns_, now_ns); }
 
-void KernelMachine::handle_pmi(const InterruptFrame& frame) {
-  set_time_from_pmu();
+void KernelCpu::handle_pmi(const InterruptFrame& frame) {
+  const OnCpu here(number_);
+  set_time(time_of_pmu());
   const kernel_frame interrupted = frame_of(frame);
   linux_pmi(&interrupted);
 }
@@ -127,14 +173,14 @@ KernelMachine::Image KernelMachine::image() const {
   return {.variables = copy_of(variables()),
           .pages = copy_of(pages().first(used)),
           .page_structures = copy_of(page_structures().first(used / page * structure_bytes)),
-          .entry_area = copy_of(entry_area())};
+          .entry_area = copy_of(entry_areas())};
 }
 
 void KernelMachine::restore(const Image& image) {
   put_back(variables(), image.variables);
   put_back(pages(), image.pages);
   put_back(page_structures(), image.page_structures);
-  put_back(entry_area(), image.entry_area);
+  put_back(entry_areas(), image.entry_area);
 }
 
 kernel_frame frame_of(const InterruptFrame& frame) {

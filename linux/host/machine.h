@@ -3,10 +3,12 @@
 #define PMUSIM_LINUX_HOST_MACHINE_H
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "glue/interface.h"
+#include "pmusim/cpu/setup.h"
 #include "pmusim/perf/core.h"
 #include "pmusim/pmu/pmu.h"
 
@@ -30,32 +32,80 @@ struct Trap {
   bool is_warning = true;
 };
 
-/// An emulated processor and its memory, under the one kernel that a process has. The kernel's state is the
-/// program's: a machine boots once in a process, and two at a time cannot be.
-class KernelMachine final : public PmiHandler {
+/// A CPU of the machine: its PMU, and what of it the kernel sees.
+class KernelCpu final : public PmiHandler {
  public:
+  KernelCpu(u32 number, Pmu& pmu, perf::TscToNs clock) : number_(number), pmu_(pmu), clock_(clock) {}
+
+  u32 number() const { return number_; }
+  Pmu& pmu() const { return pmu_; }
+  const CpuModel& model() const { return pmu_.model(); }
+  /// perf time in ns, as the kernel is to see it here.
+  u64 now() const { return now_ns_; }
+  void set_time(u64 now_ns);
+  /// Where the PMU's clock stands, in ns.
+  u64 time_of_pmu() const { return clock_(pmu_.tsc()); }
+
+  /// Where the kernel's accesses go: the Pmu, if nobody comes in between.
+  Bus& bus() const { return bus_ != nullptr ? *bus_ : pmu_; }
+  void set_bus(Bus* bus) { bus_ = bus; }
+
+  /// The kernel handles it on this CPU, whichever has run its code until now.
+  void handle_pmi(const InterruptFrame& frame) override;
+
+ private:
+  u32 number_;
+  Pmu& pmu_;
+  perf::TscToNs clock_;
+  Bus* bus_ = nullptr;
+  u64 now_ns_ = 0;
+};
+
+/// The kernel's code runs on this CPU for as long as this lives, and then where it did before.
+class OnCpu {
+ public:
+  explicit OnCpu(u32 cpu) : before_(linux_enter_cpu(cpu)) {}
+  ~OnCpu() { linux_enter_cpu(before_); }
+  OnCpu(const OnCpu&) = delete;
+  OnCpu& operator=(const OnCpu&) = delete;
+
+ private:
+  u32 before_;
+};
+
+/// Emulated processors and their memory, under the one kernel that a process has. The kernel's state is the
+/// program's: a machine boots once in a process, and two at a time cannot be.
+class KernelMachine final {
+ public:
+  /// One CPU: the first thread of its core, of which nobody sees the second.
   explicit KernelMachine(const CpuModel& model);
-  ~KernelMachine() override;
+  /// Throws std::runtime_error for more CPUs than the kernel is made for.
+  explicit KernelMachine(Topology topology);
+  ~KernelMachine();
   KernelMachine(const KernelMachine&) = delete;
   KernelMachine& operator=(const KernelMachine&) = delete;
 
   /// The machine of this process.
   static KernelMachine& present();
 
-  /// The kernel's init_hw_perf_events(). 0, or a negative errno value.
+  /// The kernel's init_hw_perf_events() on the first CPU, and the start of all others that are online. 0, or
+  /// a negative errno value.
   int boot();
-  kernel_pmu description() const;
-  const CpuModel& model() const { return pmu_.model(); }
-  Pmu& pmu() { return pmu_; }
-  perf::TscToNs clock() const { return clock_; }
-  /// perf time in ns, as the kernel is to see it.
-  u64 now() const { return now_ns_; }
-  void set_time(u64 now_ns);
-  void set_time_from_pmu() { set_time(clock_(pmu_.tsc())); }
+  u32 cpus() const { return static_cast<u32>(cpus_.size()); }
+  KernelCpu& cpu(u32 number) const { return *cpus_.at(number); }
+  const Topology& topology() const { return topology_; }
+  /// That runs the kernel's code.
+  KernelCpu& running() const { return *running_; }
+  /// It does from now on, and its variables are so much further than linked.
+  void run_on(u32 cpu, unsigned long variables);
 
-  /// Where the kernel's accesses go: the Pmu, if nobody comes in between.
-  Bus& bus() { return *bus_; }
-  void set_bus(Bus* bus) { bus_ = bus != nullptr ? bus : &pmu_; }
+  perf::TscToNs clock() const { return clock_; }
+  // of the CPU that runs the kernel's code
+  kernel_pmu description() const;
+  const CpuModel& model() const { return running().model(); }
+  Pmu& pmu() const { return running().pmu(); }
+  u64 now() const { return running().now(); }
+  void set_time(u64 now_ns) { running().set_time(now_ns); }
 
   std::function<void(const Access&)> on_access = [](const Access&) {};
   std::function<void(const std::string&)> on_print = [](const std::string&) {};
@@ -64,7 +114,6 @@ class KernelMachine final : public PmiHandler {
     return std::vector<std::byte>();
   };
 
-  void handle_pmi(const InterruptFrame& frame) override;
   /// A WARN or BUG of the kernel.
   void trapped(const Trap& trap) { traps_.push_back(trap); }
   /// The bytes at a physical address.
@@ -77,13 +126,19 @@ class KernelMachine final : public PmiHandler {
     std::vector<std::byte> variables, pages, page_structures, entry_area;
   };
   Image image() const;
+  /// On the CPU on which the image was taken.
   void restore(const Image& image);
 
  private:
-  Pmu pmu_;
-  Bus* bus_ = &pmu_;
+  KernelMachine(Topology topology, Machine hardware, u32 threads_per_core);
+  std::span<std::byte> entry_areas() const;
+
+  Topology topology_;
+  u32 threads_per_core_;
+  Machine hardware_;
   perf::TscToNs clock_;
-  u64 now_ns_ = 0;
+  std::vector<std::unique_ptr<KernelCpu>> cpus_;
+  KernelCpu* running_;
   std::vector<Trap> traps_;
 };
 

@@ -100,7 +100,7 @@ Result<Outcome, Error> kernel_outcome(const std::string& trace, const CpuModel& 
     return outcome;
   }
   const std::unique_ptr<Bus> bus = between ? between(machine.pmu()) : nullptr;
-  machine.set_bus(bus.get());
+  machine.cpu(0).set_bus(bus.get());
   auto program = WatchedProgram::open(trace, machine);
   if (!program.ok()) return Failure(program.error());
   WriteLog log(outcome.writes);

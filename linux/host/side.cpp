@@ -41,10 +41,10 @@ class KernelSide final : public Side {
       throw CommandError(fmt::format("the kernel finds no PMU on {}: {}", model.name, std::strerror(-error)));
     // What a hybrid's PMU can sample is known from the second CPU of the type on: that of the first is lost
     // as the PMU is registered.
-    if (linux_cpu_down() != 0 || linux_cpu_up() != 0)
+    if (linux_cpu_down(0) != 0 || linux_cpu_up(0) != 0)
       throw CommandError("the kernel refuses to take its CPU down");
     linux_task_started(pid, pid, "drained");
-    linux_switch_to(pid);
+    linux_switch_to(pid, 0);
   }
   Pmu& pmu() override { return machine_.pmu(); }
   std::unique_ptr<DriverEvents> events() override { return events_of_kernel(); }

@@ -36,7 +36,7 @@ class KernelSide {
   u32 pid() const { return pid_; }
 
  private:
-  u64 now() const { return machine_.clock()(machine_.pmu().tsc()); }
+  u64 now() const { return machine_.running().time_of_pmu(); }
 
   void replug();
   /// Another thread, or nobody, runs from now on: interrupts that are on their way come before.
@@ -53,7 +53,7 @@ class KernelSide {
     if (to.tid != tid_) leave();
     pid_ = to.pid;
     tid_ = to.tid;
-    linux_switch_to(static_cast<int>(to.tid));
+    linux_switch_to(static_cast<int>(to.tid), 0);
   }
   void tell(const trace::Map& map);
   void tell(const trace::Unmap&) {}
@@ -74,9 +74,9 @@ class KernelSide {
 /// Nobody runs on a CPU that goes.
 void KernelSide::replug() {
   replug_ns_ = ~u64{0};
-  linux_switch_to(0);
-  if (linux_cpu_down() != 0 || linux_cpu_up() != 0) host_print("the kernel refuses to take its CPU down\n");
-  linux_switch_to(static_cast<int>(tid_));
+  linux_switch_to(0, 0);
+  if (linux_cpu_down(0) != 0 || linux_cpu_up(0) != 0) host_print("the kernel refuses to take its CPU down\n");
+  linux_switch_to(static_cast<int>(tid_), 0);
 }
 
 void KernelSide::run_due_work() {
