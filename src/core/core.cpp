@@ -26,6 +26,7 @@ const Retirement& Core::step() { return engine_->step(); }
 const Retirement* Core::take_abort() { return engine_->take_abort(); }
 void Core::interrupt() { engine_->interrupt(); }
 void Core::obey_prediction_barriers(u64 asked_for) { engine_->obey_prediction_barriers(asked_for); }
+void Core::join(MachineCaches& machine, const CorePlace& place) { engine_->join(machine, place); }
 u64 Core::cycle() const { return engine_->cycle(); }
 unsigned Core::open_slots() const { return engine_->open_slots(); }
 

@@ -18,6 +18,8 @@
 namespace pmusim {
 
 class CoreEngine;
+class MachineCaches;
+struct CorePlace;
 
 /// The timing model: a trace says what executed, the core says when.
 ///
@@ -59,6 +61,9 @@ class Core {
   /// The predictors forget all that they learnt if the number of barriers that software has asked for
   /// (IA32_PRED_CMD.IBPB) is not what it was at the last call.
   void obey_prediction_barriers(u64 asked_for);
+
+  /// One of a machine's cores, before the first block, as CoreEngine::join().
+  void join(MachineCaches& machine, const CorePlace& place);
 
   /// Cycle of the last retirement; 0 before the first.
   u64 cycle() const;

@@ -2,6 +2,7 @@
 #ifndef PMUSIM_SRC_REPLAY_FEEDER_H
 #define PMUSIM_SRC_REPLAY_FEEDER_H
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -11,12 +12,22 @@
 
 namespace pmusim {
 
-/// A core with the PMUs that it tells of its retirements, each in its own time.
+/// A core with the PMUs that it tells of its retirements, each in its own time. Of a core's threads one runs
+/// at a time, the first at first.
 class Feeder {
  public:
   explicit Feeder(Core core) : core_(std::move(core)) {}
 
-  void attach(Pmu& pmu) { pmus_.push_back({&pmu, 0}); }
+  void attach(Pmu& pmu, u32 thread = 0) {
+    (thread == thread_ ? pmus_ : others_[thread]).push_back({&pmu, 0});
+  }
+  void join(MachineCaches& machine, const CorePlace& place) { core_.join(machine, place); }
+  /// That thread runs from now on, in its PMUs' time.
+  void resume(u32 thread) {
+    if (thread != thread_) others_[thread_] = std::exchange(pmus_, std::exchange(others_[thread], {}));
+    thread_ = thread;
+    synchronize();
+  }
 
   /// From here on the core's next cycle is the next one of each PMU, whatever became of their time meanwhile.
   void synchronize() {
@@ -37,7 +48,9 @@ class Feeder {
   };
 
   Core core_;
-  std::vector<Fed> pmus_;
+  std::vector<Fed> pmus_;                   // of the thread that runs
+  std::map<u32, std::vector<Fed>> others_;  // by thread
+  u32 thread_ = 0;                          // that runs
 };
 
 inline void Feeder::run(const trace::BlockRun& block_run, Cpl cpl, Cpl cpl_after) {

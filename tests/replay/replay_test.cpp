@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "pmusim/pmu/observer.h"
@@ -115,6 +116,42 @@ TEST(Replay, AttachedLateAPmuSeesTheRest) {
   EXPECT_EQ(first.rdmsr(msr::PMC0).value(), 20u);
   EXPECT_EQ(second.rdmsr(msr::PMC0).value(), 10u);
   EXPECT_LT(second.now(), first.now());
+}
+
+void count_instructions(Pmu& pmu) {
+  EXPECT_EQ(pmu.wrmsr(msr::PERFEVTSEL0, msr::evtsel::EN | msr::evtsel::USR | 0xC0), Fault::none);
+  EXPECT_EQ(pmu.wrmsr(msr::PERF_GLOBAL_CTRL, 1), Fault::none);
+}
+
+TEST(Replay, OfAMachineGoesOnOnTheCpuThatItIsToldAbout) {
+  const Topology topology = parse_machine("skylake:2c4t").value();  // CPU 0 and CPU 2 are one core
+  Machine machine(topology);
+  Replay replay = Replay::open(std::make_unique<Jumping>(40), topology).value();
+  for (u32 cpu = 0; cpu < machine.cpus(); ++cpu) {
+    count_instructions(machine.cpu(cpu));
+    replay.attach(machine.cpu(cpu), cpu);
+  }
+  const auto counted = [&](u32 cpu) { return machine.cpu(cpu).rdmsr(msr::PMC0).value(); };
+
+  EXPECT_EQ(replay.run(20).value(), 20u);
+  EXPECT_EQ(counted(0), 20u);
+  const u64 left = machine.cpu(0).now();
+  machine.cpu(2).halt_until(left, {});
+  replay.run_on(2);
+  EXPECT_EQ(replay.run(20).value(), 20u);
+  EXPECT_EQ(counted(0), 20u);
+  EXPECT_EQ(counted(2), 20u);
+  EXPECT_EQ(machine.cpu(0).now(), left);
+  replay.run_on(1);  // whose time has stood still
+  EXPECT_EQ(replay.run().value(), 40u);
+  EXPECT_EQ(counted(1), 40u);
+  EXPECT_EQ(counted(3), 0u);
+  EXPECT_GT(machine.cpu(1).now(), 0u);
+
+  // The other thread finds the core as the first has left it, another core has nothing of it.
+  EXPECT_LT(machine.cpu(2).now() - left, machine.cpu(1).now());
+  EXPECT_THROW(replay.run_on(4), std::out_of_range);
+  EXPECT_THROW(replay.attach(machine.cpu(0), 4), std::out_of_range);
 }
 
 /// A user's own driver: counts its PMIs and starts again.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "pmusim/cpu/setup.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/trace/trace.h"
 
@@ -32,13 +33,16 @@ enum class ReplayRing : u8 {
 };
 
 /// Feeds a recorded program to PMUs, which need no driver of this project and no perf above them (Session has
-/// both). The processor is one: several PMUs see the same run, each with its own programming.
+/// both). Several PMUs of one processor see the same run, each with its own programming.
 class Replay {
  public:
   /// Errors: the trace cannot be read; the model's parameters make no machine.
   static Result<Replay, Error> open(const std::string& trace_path, const CpuModel& model);
   /// Of a program that comes from elsewhere.
   static Result<Replay, Error> open(std::unique_ptr<trace::Source> source, const CpuModel& model);
+  /// On a machine of many CPUs, whose cores share caches as hardware does. The program runs on one CPU at a
+  /// time, on the first at first; `run_on` says where it goes on. Errors: as above, of any of its models.
+  static Result<Replay, Error> open(std::unique_ptr<trace::Source> source, Topology machine);
   Replay(Replay&&) noexcept;
   Replay& operator=(Replay&&) noexcept;
   ~Replay();
@@ -46,6 +50,13 @@ class Replay {
   /// Another PMU, which sees the program from where it stands, and must outlive the replay. Its time goes on
   /// from its own now(). The first one's barriers (PRED_CMD.IBPB) are those that the branch predictor obeys.
   void attach(Pmu& pmu);
+  /// The same of a CPU of a machine: it sees what runs there. Throws std::out_of_range for any other CPU.
+  void attach(Pmu& pmu, u32 cpu);
+
+  /// Between instructions (from the source's read(), say): the program goes on on this CPU of a machine,
+  /// where time goes on from now() of that CPU's PMUs. Who halts PMUs meanwhile is whoever calls this. Throws
+  /// std::out_of_range for any other CPU.
+  void run_on(u32 cpu);
 
   /// From here on; user from the start.
   void set_ring(ReplayRing ring);
