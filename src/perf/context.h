@@ -46,6 +46,8 @@ class Context {
   std::vector<Event*>& flexible() { return flexible_; }
   /// Leaders and members, pinned ones first.
   std::vector<Event*> events() const;
+  /// The same in the order in which they hear of what tasks do (Linux: event_list, which grows at its head).
+  std::vector<Event*> newest_first() const;
 
   /// ns that the context has been on a CPU so far.
   u64 time() const { return watch_.time(); }

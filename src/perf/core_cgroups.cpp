@@ -36,7 +36,7 @@ void LinuxCore::write_cgroup(const Cgroup& cgroup) {
   for (Context* const context :
        {&cpu.context(), cpu.current != nullptr ? cpu.current->context.get() : nullptr}) {
     if (context == nullptr) continue;
-    for (Event* const event : context->events())
+    for (Event* const event : context->newest_first())
       if (RingBuffer* const ring = ring_of(*event);
           ring != nullptr && is_heard(cpu, *event) && event->attr.cgroup)
         output_record(*ring, *event, moment, CgroupRecord{cgroup.id, cgroup.path});

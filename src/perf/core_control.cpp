@@ -20,7 +20,7 @@ using Outcome = Result<Done, KernelError>;
 void LinuxCore::reschedule(Event& changed) {
   Event* const event = &changed;
   Scheduler& scheduler = cpu_of(changed).scheduler;
-  if (scheduler.is_here(*changed.leader)) scheduler.reschedule({&event, 1});
+  if (scheduler.may_be_here(*changed.leader)) scheduler.reschedule({&event, 1});
 }
 
 /// Also of the events that inherited from it.

@@ -266,7 +266,8 @@ Outcome LinuxCore::check_read_size(const Event& event, const Event& leader) cons
   return Done{};
 }
 
-/// A first event makes the PMU ready even if it is off (Linux: perf_install_in_context).
+/// A first event makes the PMU ready even if it is off, and so does one that counts on another CPU (Linux:
+/// perf_install_in_context).
 void LinuxCore::install(Event& event, Event* leader) {
   const bool has_others = event.context->has_events();
   event.time_stamp = time_for(event);
@@ -277,7 +278,10 @@ void LinuxCore::install(Event& event, Event* leader) {
     event.context->add(event);
   event.context->come_to(turn_of(*event.leader));
   const bool off = event.state < EventState::inactive || event.leader->state < EventState::inactive;
-  if (event.context->on_cpu() && !(off && has_others)) reschedule(event);
+  if (!event.context->on_cpu() || (off && has_others)) return;
+  Scheduler& scheduler = cpu_of(event).scheduler;
+  Event* const changed = &event;
+  if (scheduler.is_among(*event.leader)) scheduler.reschedule({&changed, 1});
 }
 
 bool LinuxCore::owns(const Event* event) const {

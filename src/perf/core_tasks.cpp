@@ -43,7 +43,7 @@ void LinuxCore::emit(Task& task, const Record& record, Wants wants) {
   CpuContext& cpu = cpu_of(task);
   const Moment moment = moment_of(cpu, &task);
   for (Context* context : {&cpu.context(), task.context.get()})
-    for (Event* event : context->events()) {
+    for (Event* event : context->newest_first()) {
       if (!is_heard(cpu, *event) || !wants(event->attr)) continue;
       if (RingBuffer* ring = ring_of(*event)) output_record(*ring, *event, moment, record);
     }
@@ -127,18 +127,20 @@ void LinuxCore::exit(u32 tid) {
        TaskRecord{RecordType::exit, task->pid, task->parent_pid, task->tid, task->parent_pid,
                   cpu_of(*task).time},
        follows_tasks);
-  for (Event* event : task->context->events()) exit_event(*event);
+  for (Event* event : task->context->newest_first()) exit_event(*event);
   if (task->on) switch_to(*task->on, 0, SwitchReason::blocked);
   tasks_.erase(tid);
 }
 
-/// The events of a task that ends leave the PMU together, and with them the samples that hardware still holds
-/// of it. Those of the CPU stay, and samples come out with the switch that follows.
+/// The events of a task that ends leave each PMU together, and with them the samples that hardware still
+/// holds of it. Those of the CPU stay, and samples come out with the switch that follows.
 void LinuxCore::leave_with_samples(CpuContext& cpu) {
-  const std::vector<u32> pmus = cpu.scheduler.task()->pmus();
-  cpu.pmus.disable(pmus);
+  for (const u32 place : std::vector<u32>(cpu.scheduler.task()->pmus())) {
+    cpu.pmus.disable({&place, 1});
+    cpu.scheduler.task_leaves_pmu(place);
+    cpu.pmus.enable({&place, 1});
+  }
   cpu.scheduler.task_leaves();
-  cpu.pmus.enable(pmus);
 }
 
 /// An inherited event folds its counts into the original and is gone; an opened one stays for its reader.
@@ -222,9 +224,12 @@ void LinuxCore::switch_to(CpuContext& cpu, u32 tid, SwitchReason reason) {
                                             tid, cpu.id, next->on->id));
   if (next && !cpu.online) throw std::invalid_argument(fmt::format("switch_to: CPU {} is offline", cpu.id));
   const bool migrates = next && next->has_run && next->last != &cpu;
-  if (previous) count_in_kernel(cpu, SoftwareId::context_switches);
+  // Nobody is idle on a lone CPU: between two tasks of a program there is one switch.
+  if (previous || cpus_.size() > 1) count_in_kernel(cpu, SoftwareId::context_switches);
   if (&cgroup_of(previous) != &cgroup_of(next)) count_in_kernel(cpu, SoftwareId::cgroup_switches);
-  const u16 out = misc::SWITCH_OUT | (reason == SwitchReason::preempted ? misc::SWITCH_OUT_PREEMPT : 0);
+  // The idle task could always go on.
+  const bool could_go_on = previous == nullptr || reason == SwitchReason::preempted;
+  const u16 out = misc::SWITCH_OUT | (could_go_on ? misc::SWITCH_OUT_PREEMPT : 0);
   const bool leaves = previous && previous->context->has_events(),
              comes = next && next->context->has_events();
   const bool stays = leaves && comes && has_same_events(*previous->context, *next->context);
@@ -281,7 +286,7 @@ void LinuxCore::emit_switch(CpuContext& cpu, Task* task, const Task* other, u16 
   const SwitchCpuWideRecord wide{other ? other->pid : 0, other ? other->tid : 0, misc};
   for (Context* context : {&cpu.context(), task ? task->context.get() : nullptr}) {
     if (!context) continue;
-    for (Event* event : context->events()) {
+    for (Event* event : context->newest_first()) {
       RingBuffer* ring = ring_of(*event);
       if (!is_heard(cpu, *event) || !event->attr.context_switch || !ring) continue;
       if (context->task())

@@ -30,14 +30,14 @@ u64 target_period(u64 count, u64 ns, u64 frequency) {
       halve_wider(ns, frequency);
       dividend >>= 1;
     }
-    return std::max<u64>(1, dividend / std::max<u64>(1, ns * frequency));
+    return dividend / std::max<u64>(1, ns * frequency);
   }
   u64 divisor = ns * frequency;
   while (width(count) + width(factor) > 64) {
     halve_wider(count, factor);
     divisor >>= 1;
   }
-  return divisor == 0 ? std::max<u64>(1, count * factor) : std::max<u64>(1, count * factor / divisor);
+  return divisor == 0 ? count * factor : count * factor / divisor;
 }
 
 u64 next_period(u64 period, u64 target) {

@@ -34,18 +34,24 @@ class Pmus {
   PmuDriver* operator[](std::size_t place) const { return all_[place]; }
 
   void disable(std::span<const u32> places) {
-    for (const u32 place : places)
-      if (all_[place] != nullptr) all_[place]->disable();
+    for (const u32 place : places) acting(place).disable();
   }
   void enable(std::span<const u32> places) {
-    for (const u32 place : places)
-      if (all_[place] != nullptr) all_[place]->enable();
+    for (const u32 place : places) acting(place).enable();
   }
   void context_switch(PmuDriver::SwitchDirection direction, TaskId task) {
     for_each([&](PmuDriver& driver) { driver.context_switch(direction, task); });
   }
 
  private:
+  /// Of a hybrid part either core PMU's code acts on the counters of the CPU that runs it (Linux:
+  /// x86_pmu_disable).
+  PmuDriver& acting(u32 place) const {
+    if (all_[place] != nullptr) return *all_[place];
+    return **std::find_if(all_.begin() + pmu_place::CORE, all_.end(),
+                          [](const PmuDriver* driver) { return driver != nullptr; });
+  }
+
   template <class Visit>
   void for_each(Visit visit) {
     for (std::size_t place = pmu_place::CORE; place < all_.size(); ++place)

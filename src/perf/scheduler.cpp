@@ -18,6 +18,12 @@ std::vector<Event*> Context::events() const {
   return all;
 }
 
+std::vector<Event*> Context::newest_first() const {
+  std::vector<Event*> all = events();
+  std::ranges::sort(all, std::ranges::greater{}, &Event::id);
+  return all;
+}
+
 void Context::set_guest_is_loaded(bool loaded) {
   for (Event* event : events()) update_times(*event);
   guest_is_loaded_ = loaded;
@@ -52,7 +58,7 @@ void Scheduler::group_off(Event& leader) {
 }
 
 void Scheduler::take_off(Event& event) {
-  const u32 place = turn_of(*event.leader);
+  const u32 place = hardware_of(*event.leader);
   pmus_.disable({&place, 1});
   if (event.is_leader())
     group_off(event);
@@ -63,7 +69,7 @@ void Scheduler::take_off(Event& event) {
 
 void Scheduler::take_off_alone(Event& event) {
   if (event.state != EventState::active) return;
-  const u32 place = turn_of(*event.leader);
+  const u32 place = hardware_of(*event.leader);
   pmus_.disable({&place, 1});
   event_off(event, EventState::inactive);
   pmus_.enable({&place, 1});
@@ -125,11 +131,17 @@ u32 hardware_of(const Event& leader) {
 
 u32 turn_of(const Event& leader) { return std::max(hardware_of(leader), pmu_place::CORE); }
 
-bool Scheduler::is_here(const Event& leader) const {
-  const u32 place = hardware_of(leader);
-  return (leader.cpu == -1 || leader.cpu == number_) && pmus_[place] != nullptr &&
-         std::ranges::find(of_guest_, place) == of_guest_.end() &&
+bool Scheduler::is_among(const Event& leader) const {
+  return std::ranges::find(of_guest_, hardware_of(leader)) == of_guest_.end() &&
          (leader.cgroup == nullptr || leader.cgroup->watch.runs());
+}
+
+bool Scheduler::may_be_here(const Event& leader) const {
+  return (leader.cpu == -1 || leader.cpu == number_) && is_among(leader);
+}
+
+bool Scheduler::is_here(const Event& leader) const {
+  return may_be_here(leader) && pmus_[hardware_of(leader)] != nullptr;
 }
 
 Scheduler::Use& Scheduler::use_of(u32 place) {
@@ -260,6 +272,8 @@ void Scheduler::cgroup_comes(const Cgroup& next) {
   for (const unsigned list : {list::PINNED, list::FLEXIBLE}) list_on(cpu_, list, places);
   pmus_.enable(places);
 }
+
+void Scheduler::task_leaves_pmu(u32 place) { lists_off(*task_, list::ALL, {&place, 1}); }
 
 void Scheduler::task_leaves() {
   if (!task_) return;

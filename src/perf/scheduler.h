@@ -36,6 +36,8 @@ class Scheduler {
   /// The task's context leaves the CPU; then another takes it, nullptr: nobody's does. What the CPU's own
   /// events count goes on meanwhile.
   void task_leaves();
+  /// One of its PMUs alone.
+  void task_leaves_pmu(u32 place);
   void task_comes(Context* task);
   /// For events of the CPU that are to count while tasks of `cgroup` run. `current`: of the task that does.
   const CgroupOnCpu& watch(const Cgroup& cgroup, const Cgroup& current);
@@ -56,6 +58,10 @@ class Scheduler {
   void put_guest();
   /// Whether the group, or what hangs on it, can count on this CPU now.
   bool is_here(const Event& leader) const;
+  /// The same, whichever kind of core it counts on (Linux: event_filter_match).
+  bool may_be_here(const Event& leader) const;
+  /// The same, on whichever CPU: its cgroup runs, and no guest has its PMU.
+  bool is_among(const Event& leader) const;
 
   /// Called for each event that goes on again after it was throttled.
   std::function<void(Event&)> on_unthrottle;

@@ -274,11 +274,70 @@ TEST_F(ManyCpus, Scenario12TheIdleTaskSwitchesToo) {
   s.switch_to(1, B);
   EXPECT_THAT(switches_in(of_cpu),
               ElementsAre(SwitchSeen{1'000'000, A, 0, 0, 0x2000}, SwitchSeen{1'000'000, 0, A, A, 0},
-                          SwitchSeen{1'400'000, 0, B_PROCESS, B, 0x2000}, SwitchSeen{1'400'000, B, 0, 0, 0}));
+                          SwitchSeen{1'400'000, 0, B_PROCESS, B, 0x6000},  // it could always go on
+                          SwitchSeen{1'400'000, B, 0, 0, 0}));
   EXPECT_THAT(switches_in(of_another), ElementsAre());
   const auto own = records_of(of_task, RecordType::switch_);
   ASSERT_EQ(own.size(), 1u);
   EXPECT_EQ(own[0].header.misc, 0x2000);
+}
+
+TEST_F(ManyCpus, SwitchesFromTheIdleTaskAreSwitchesOfItsCpu) {
+  Event& switches = s.open(software(SoftwareId::context_switches), -1, 1);
+  Event& of_task = s.open(software(SoftwareId::context_switches), A, -1);
+  s.switch_to(1, A);
+  s.switch_to(1, 0);
+  s.switch_to(1, B);
+  EXPECT_EQ(s.read(switches)[0], 3u);
+  EXPECT_EQ(s.read(of_task)[0], 1u);
+}
+
+TEST_F(ManyCpus, TheNewestEventHearsFirst) {
+  s.switch_to(1, A);
+  Attr attr = switch_records();
+  attr.sample_type |= perf::sample::ID;
+  Event& first = s.open(attr, A, -1);
+  perf::RingBuffer& ring = s.map(first);
+  Event& second = s.open(attr, A, -1);
+  ASSERT_TRUE(s.core().set_output(second, &first).ok());
+  s.switch_to(1, 0);
+  const auto heard = records_of(ring, RecordType::switch_);
+  ASSERT_EQ(heard.size(), 2u);  // TID | TIME | ID | CPU
+  EXPECT_EQ(heard[0].at(24), second.id);
+  EXPECT_EQ(heard[1].at(24), first.id);
+}
+
+/// Counts how often the PMU is stopped.
+struct Stops : Observer {
+  unsigned count = 0;
+  void on_register_write(const observed::RegisterWrite& write) override {
+    count += write.address == msr::PERF_GLOBAL_CTRL && write.value == 0;
+  }
+};
+
+TEST_F(ManyCpus, AnEventOfAnotherCpuStopsThePmuWhereItsTaskRuns) {  // Linux: __perf_install_in_context
+  s.switch_to(0, A);
+  s.open(instructions(), A, 0);
+  Stops stops;
+  s.pmu(0).set_observer(&stops);
+  Event& elsewhere = s.open(instructions(), A, 1);
+  EXPECT_EQ(stops.count, 1u);
+  s.core().disable(elsewhere);
+  stops.count = 0;
+  s.core().enable(elsewhere);  // but not as it is enabled
+  EXPECT_EQ(stops.count, 0u);
+  s.pmu(0).set_observer(nullptr);
+}
+
+TEST_F(ManyCpus, TheKernelsOwnEventsStopNoPmu) {
+  Event& clock = s.open(software(SoftwareId::cpu_clock), -1, 0);
+  s.open(instructions(), -1, 0);
+  Stops stops;
+  s.pmu(0).set_observer(&stops);
+  s.core().disable(clock);
+  s.core().close(clock);
+  EXPECT_EQ(stops.count, 0u);
+  s.pmu(0).set_observer(nullptr);
 }
 
 TEST_F(ManyCpus, Scenario13AMoveIsPreemptionHereAndAnArrivalThere) {
@@ -451,6 +510,22 @@ TEST_F(Hybrid, Scenario18EachTypeCountsItsPart) {
   EXPECT_EQ(scaled(core), 12'000'000u);
   EXPECT_EQ(scaled(atom), 8'000'000u);
   EXPECT_EQ(scaled(core) + scaled(atom), 20'000'000u);  // scenario 20: what --hybrid-merge shows
+}
+
+TEST_F(Hybrid, EitherPmusCodeStopsTheCountersOfTheCpuThatRunsIt) {  // Linux: x86_pmu_disable
+  s.switch_to(0, A);
+  s.open(of_type(4), A, -1);
+  Stops stops;
+  s.pmu(0).set_observer(&stops);
+  Event& atom = s.open(of_type(atom_type), A, -1);
+  EXPECT_EQ(stops.count, 1u);
+  s.core().disable(atom);
+  EXPECT_EQ(stops.count, 2u);
+  s.core().enable(atom);
+  EXPECT_EQ(stops.count, 3u);
+  s.core().exit(A);  // each PMU's events leave by themselves
+  EXPECT_EQ(stops.count, 5u);
+  s.pmu(0).set_observer(nullptr);
 }
 
 TEST_F(Hybrid, Scenario19CpusCountTheirOwnTypeAllTheTime) {

@@ -14,10 +14,10 @@ TEST(TargetPeriod, IsTheRateDividedByTheFrequency) {
   EXPECT_EQ(target_period(500, 1'000'000, 4000), 125u);
 }
 
-TEST(TargetPeriod, IsNeverZero) {
-  EXPECT_EQ(target_period(0, 1'000'000, 1000), 1u);
-  EXPECT_EQ(target_period(1, 1'000'000'000, 100'000), 1u);
-  EXPECT_EQ(target_period(u64{1} << 33, u64{1} << 52, 1u << 14), 1u);  // a divisor beyond 64 bits
+TEST(TargetPeriod, IsZeroForWhatIsRarerThanTheFrequency) {
+  EXPECT_EQ(target_period(0, 1'000'000, 1000), 0u);
+  EXPECT_EQ(target_period(7, 1'000'000, 9000), 0u);
+  EXPECT_EQ(target_period(u64{1} << 33, u64{1} << 52, 1u << 14), 0u);  // a divisor beyond 64 bits
 }
 
 /// What numbers beyond 64 bits come to, which may lose some of their last digits.
@@ -44,6 +44,7 @@ TEST(NextPeriod, GoesAnEighthOfTheWay) {
 TEST(NextPeriod, TakesAtLeastAStepAndStaysAboveZero) {
   EXPECT_EQ(next_period(1000, 1001), 1001u);
   EXPECT_EQ(next_period(1000, 999), 999u);
+  EXPECT_EQ(next_period(1081, 0), 945u);
   EXPECT_EQ(next_period(1, 0), 1u);
 }
 
