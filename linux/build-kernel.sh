@@ -55,7 +55,7 @@ awk -f "$tree/arch/x86/tools/gen-insn-attr-x86.awk" "$tree/arch/x86/lib/x86-opco
 objects=(arch/x86/events/{core,probe,utils}.o arch/x86/events/intel/{core,ds,lbr,bts,p6}.o
   arch/x86/events/amd/{core,lbr,brs,ibs}.o
   kernel/events/{core,ring_buffer,callchain,hw_breakpoint}.o
-  arch/x86/kernel/{perf_regs,cpu/match}.o arch/x86/lib/{hweight,insn,inat,cpu}.o
+  arch/x86/kernel/{perf_regs,cpu/match}.o arch/x86/lib/{hweight,insn,inat,cpu,msr-smp}.o
   lib/{rbtree,bitmap,find_bit,idr,radix-tree,xarray,list_sort,llist}.o kernel/irq_work.o kernel/locking/spinlock.o)
 flags="-g -mpreferred-stack-boundary=4 -include $here/glue/forced.h -I$out/kbuild/arch/x86/lib"
 present=()

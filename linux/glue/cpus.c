@@ -41,6 +41,10 @@ int __max_smt_threads = 1;
 struct cpumask __cpu_possible_mask, __cpu_present_mask, __cpu_online_mask, __cpu_active_mask,
     __cpu_dying_mask;
 atomic_t __num_online_cpus;
+#if LINUX_VERSION_CODE >= AFTER_6_12
+DEFINE_PER_CPU(unsigned long, local_interrupt_disable_state);
+unsigned int __num_possible_cpus = 1;
+#endif
 
 // Row n + 1 has bit n.
 #define ROW(n) [(n) + 1] = {1ul << (n)}
@@ -276,6 +280,9 @@ const struct cpumask* cpu_clustergroup_mask(int cpu) { return per_cpu(cpu_siblin
 void glue_cpus_init(const struct kernel_machine* machine) {
   unsigned cpu;
   nr_cpu_ids = machine->cpu_count;
+#if LINUX_VERSION_CODE >= AFTER_6_12
+  __num_possible_cpus = machine->cpu_count;
+#endif
   __max_smt_threads = machine->threads_per_core;
   for (cpu = 0; cpu < machine->cpu_count; ++cpu) {
     cpumask_set_cpu(cpu, &__cpu_possible_mask);

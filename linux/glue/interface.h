@@ -71,6 +71,8 @@ pmusim_u32 linux_enter_cpu(pmusim_u32 cpu);
 unsigned linux_release(void);
 /* attr.type of this CPU's PMU on a hybrid processor, that of raw events otherwise. */
 pmusim_u32 linux_pmu_type(void);
+/* "cpu", "cpu_core", "cpu_atom": of this CPU's. */
+const char* linux_pmu_name(void);
 /* attr.type of the PMU with this name; -1 if there is none. */
 int linux_named_pmu_type(const char* name);
 /* "PMU: counters 4 ..." as far as the kernel's variables say it. */

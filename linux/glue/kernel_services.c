@@ -141,6 +141,7 @@ void __srcu_read_unlock(struct srcu_struct* structure, int index) {}
 void synchronize_srcu(struct srcu_struct* structure) {}
 void synchronize_rcu(void) {}
 unsigned long get_state_synchronize_rcu(void) { return 0; }
+void cond_synchronize_rcu(unsigned long state) {}
 int __cond_resched(void) { return 0; }
 void __local_bh_enable_ip(unsigned long address, unsigned count) { __preempt_count_sub(count); }
 
@@ -151,15 +152,26 @@ void call_rcu(struct callback_head* head, rcu_callback_t function) {
   rcu_callbacks = head;
 }
 
-#if LINUX_VERSION_CODE >= AFTER_6_12
 // The function of such a head is the object itself.
 static struct callback_head* rcu_objects;
-void kvfree_call_rcu(struct kvfree_rcu_head* head, void* object) {
+static void free_object_later(struct callback_head* head, void* object) {
   if (!head) return kvfree(object);
-  head->head.func = (rcu_callback_t)object;
-  head->head.next = rcu_objects;
-  rcu_objects = &head->head;
+  head->func = (rcu_callback_t)object;
+  head->next = rcu_objects;
+  rcu_objects = head;
 }
+#if LINUX_VERSION_CODE >= AFTER_6_12
+void kvfree_call_rcu(struct kvfree_rcu_head* head, void* object) {
+  free_object_later(head ? &head->head : NULL, object);
+}
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+void kvfree_call_rcu(struct callback_head* head, void* object) { free_object_later(head, object); }
+#else
+// Told is where in the object its head is.
+void kvfree_call_rcu(struct callback_head* head, rcu_callback_t offset) {
+  free_object_later(head, head ? (char*)head - (unsigned long)offset : (void*)offset);
+}
+#endif
 
 static void free_rcu_objects(void) {
   while (rcu_objects) {
@@ -168,9 +180,6 @@ static void free_rcu_objects(void) {
     kvfree((void*)head->func);
   }
 }
-#else
-static void free_rcu_objects(void) {}
-#endif
 
 void glue_run_rcu(void) {
   free_rcu_objects();

@@ -505,6 +505,11 @@ pmusim_u32 linux_pmu_type(void) {
   return pmu ? pmu->type : PERF_TYPE_RAW;
 }
 
+const char* linux_pmu_name(void) {
+  const struct pmu* const pmu = pmu_of_cpu();
+  return pmu && pmu->name ? pmu->name : "";
+}
+
 int linux_named_pmu_type(const char* name) {
   const struct pmu* pmu;
   int type;

@@ -217,16 +217,17 @@ void linux_exec(int tid, const char* comm) {
   make_current(before);
 }
 
+static bool has_run(const struct task_struct* task) { return task->nvcsw + task->nivcsw != 0; }
+
 void linux_switch_to(int tid, int preempted) {
   struct task_struct* const next = task_of(tid);
   struct task_struct* const before = this_cpu_read(running);
   unsigned long flags;
   if (!next || next == before) return;
   local_irq_save(flags);
-  if (task_cpu(next) != smp_processor_id()) {
-    perf_event_task_migrate(next);
-    task_thread_info(next)->cpu = smp_processor_id();
-  }
+  if (task_cpu(next) != smp_processor_id() && has_run(next)) perf_event_task_migrate(next);
+  task_thread_info(next)->cpu = smp_processor_id();
+  ++*(preempted ? &before->nivcsw : &before->nvcsw);
   before->on_rq = before->pid == 0 || preempted;
   next->on_rq = 1;
   perf_event_task_sched_out(before, next);

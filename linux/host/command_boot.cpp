@@ -62,7 +62,7 @@ std::string found(const KernelMachine& machine, int error) {
   std::string text;
   for (const std::vector<u32>& cpus : cpus_by_pmu(machine)) {
     const OnCpu here(cpus.front());
-    text += found_here(fmt::format("{} CPUs {}", topology.name, cpu_list(cpus)));
+    text += found_here(fmt::format("{} CPUs {} {}", topology.name, cpu_list(cpus), linux_pmu_name()));
   }
   return text;
 }

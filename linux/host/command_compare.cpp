@@ -12,6 +12,7 @@
 #include "host/difference.h"
 #include "host/drawn.h"
 #include "host/machine.h"
+#include "pmusim/cpu/setup.h"
 
 namespace pmusim::linux_driver {
 
@@ -21,17 +22,30 @@ struct CompareOptions {
   std::string trace, known = list_of_known_differences();
   std::vector<std::string> models, setups;
   std::string shard = "1/1";
+  Schedule schedule = Schedule::rotate;
   std::optional<u32> core_mhz{};
   u64 drawn = 0, seed = 1, from = 1, context = 0;
   bool list = false, quiet = false;
 };
 
-/// The models, their cores as fast as asked for: on a slow one a short program lasts for many ticks.
-std::vector<CpuModel> models_of(const CompareOptions& options) {
-  std::vector<CpuModel> models = models_named(options.models);
-  if (!options.core_mhz) return models;
-  for (CpuModel& model : models) slow_down(model, *options.core_mhz);
-  return models;
+/// The models and machines, their cores as fast as asked for: on a slow one a short program lasts for many
+/// ticks.
+std::vector<Target> targets_of(const CompareOptions& options) {
+  std::vector<Target> targets;
+  if (options.models.empty())
+    for (const CpuModel& model : models_named({})) targets.emplace_back(model);
+  for (const std::string& name : options.models)
+    if (name.find(':') == std::string::npos)
+      targets.emplace_back(value_or_fail(find_cpu_model(name)));
+    else
+      targets.emplace_back(value_or_fail(parse_machine(name)), options.schedule);
+  if (!options.core_mhz) return targets;
+  for (Target& target : targets) {
+    slow_down(target.model, *options.core_mhz);
+    if (target.machine)
+      for (CpuModel& type : target.machine->types) slow_down(type, *options.core_mhz);
+  }
+  return targets;
 }
 
 /// How many cells came to what.
@@ -40,16 +54,16 @@ struct Tally {
 };
 
 /// One line for each difference, "KIND\tREASON\tTEXT"; "absent" or "refused" where nothing could be compared.
-std::string compare_cell(const CompareOptions& options, const CpuModel& model, const Setup& setup,
+std::string compare_cell(const CompareOptions& options, const Target& target, const Setup& setup,
                          const std::vector<KnownDifference>& known) {
-  if (linux_release() < setup.since_release || setup.vendor.value_or(model.vendor) != model.vendor)
-    return "absent";
-  const auto asked = options_of(setup, model);
+  const Vendor vendor = target.model.vendor;
+  if (linux_release() < setup.since_release || setup.vendor.value_or(vendor) != vendor) return "absent";
+  const auto asked = options_of(setup, target);
   if (!asked.ok()) return "absent";
-  const Outcome kernel = value_or_fail(kernel_outcome(options.trace, model, setup, *asked));
-  const Outcome session = value_or_fail(session_outcome(options.trace, model, setup, *asked));
+  const Outcome kernel = value_or_fail(kernel_outcome(options.trace, target, setup, *asked));
+  const Outcome session = value_or_fail(session_outcome(options.trace, target, setup, *asked));
   if (kernel.refusal && session.refusal) return "refused";
-  const std::vector<KnownDifference> here = known_for(known, model.name, setup.name);
+  const std::vector<KnownDifference> here = known_for(known, target.name, setup.name);
   if (options.context != 0)
     fmt::print("{}{}", records_at_difference(kernel, session, here),
                writes_around_difference(kernel, session, here, options.context));
@@ -141,11 +155,11 @@ void run_compare(const CompareOptions& options) {
   const Shard shard = shard_of(options.shard);
   Tally tally;
   u64 cell = 0;
-  for (const CpuModel& model : models_of(options))
+  for (const Target& target : targets_of(options))
     for (const Setup& setup : chosen_setups(options))
-      if (shard.has(cell++))
-        add_to(tally, model.name, setup, in_child([&] { return compare_cell(options, model, setup, known); }),
-               options);
+      if ((target.machine || !setup.many_cpus) && shard.has(cell++))
+        add_to(tally, target.name, setup,
+               in_child([&] { return compare_cell(options, target, setup, known); }), options);
   fmt::print(
       "{} set-ups agree, {} are refused by both, {} have no such event, {} differ as known, {} differ\n",
       tally.agree, tally.refused, tally.absent, tally.known, tally.unknown);
@@ -159,7 +173,16 @@ void add_compare(CLI::App& app) {
   CLI::App* const command = app.add_subcommand(
       "compare", "Hold this project's driver against the kernel's: counts, sample bytes, register writes");
   command->add_option("TRACE", options->trace, "A trace of 'pmusim trace record'");
-  command->add_option("--model", options->models, "Models (default all)")->allow_extra_args(false);
+  command
+      ->add_option("--model", options->models,
+                   "Models, and machines (skylake:2c, alderlake:1p1e); default all models")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--schedule", options->schedule,
+                   "Where threads run on a machine: on another CPU after every tick (rotate), or spread")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Schedule>{{"spread", Schedule::spread}, {"rotate", Schedule::rotate}}))
+      ->default_str("rotate");
   command->add_option("--setup", options->setups, "Set-ups (default all)")->allow_extra_args(false);
   command->add_option("--known", options->known, "List of known differences");
   command

@@ -121,7 +121,7 @@ void Run::round(DriverEvents& events, Outcome& outcome) {
 
 Outcome Run::setup(u64 most_records) {
   Outcome outcome;
-  WriteLog log(outcome.writes);
+  WriteLog log(0);
   side_.pmu().set_observer(&log);
   drawn_ = drawn_precise_events(draw_, side_.pmu().model().core_type);
   const std::unique_ptr<DriverEvents> events = side_.events();
@@ -133,6 +133,7 @@ Outcome Run::setup(u64 most_records) {
   for (std::size_t n = 0; n < events->size(); ++n) outcome.counts.push_back(events->read(n));
   for (std::size_t n = events->size(); n-- > 0;) events->close(n);
   side_.pmu().set_observer(nullptr);
+  outcome.writes = std::move(log.writes);
   outcome.warnings = side_.warnings();
   return outcome;
 }

@@ -27,7 +27,7 @@ std::string compared(const PlantedOptions& options, const PlantedBug& bug, bool 
   slow_down(model, options.core_mhz);
   const Setup& setup =
       *std::find_if(setups().begin(), setups().end(), [&](const Setup& s) { return s.name == bug.setup; });
-  const RecordOptions asked = value_or_fail(options_of(setup, model));
+  const auto asked = value_or_fail(options_of(setup, Target(model)));
   BusBetween between;
   if (planted) between = [&](Pmu& pmu) { return std::make_unique<PlantedBus>(pmu, bug); };
   const Outcome kernel = value_or_fail(kernel_outcome(options.trace, model, setup, asked, between));

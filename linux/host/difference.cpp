@@ -54,7 +54,9 @@ std::vector<Write> compared(const std::vector<Write>& writes, const std::vector<
 
 std::string event_text(const std::vector<Write>& writes, std::size_t n) {
   if (n >= writes.size()) return "nothing more";
-  return fmt::format("wrmsr {:x} = {:x} in cycle {}", writes[n].address, writes[n].value, writes[n].cycle);
+  const Write& write = writes[n];
+  const std::string where = write.cpu != 0 ? fmt::format(" of CPU {}", write.cpu) : "";
+  return fmt::format("wrmsr {:x} = {:x} in cycle {}{}", write.address, write.value, write.cycle, where);
 }
 
 /// The first write that differs, if one does.
@@ -64,7 +66,7 @@ std::optional<std::size_t> first_difference(const std::vector<Write>& theirs, co
   for (std::size_t n = 0; n < most; ++n) {
     const bool both = n < theirs.size() && n < ours.size();
     if (both && theirs[n].address == ours[n].address && theirs[n].cycle == ours[n].cycle &&
-        compared(theirs[n], known) == compared(ours[n], known))
+        theirs[n].cpu == ours[n].cpu && compared(theirs[n], known) == compared(ours[n], known))
       continue;
     return n;
   }

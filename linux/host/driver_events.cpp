@@ -27,20 +27,22 @@ class OfKernel final : public DriverEvents {
   void close(std::size_t n) override { events_[n].reset(); }
   KernelCount read(std::size_t n) override { return events_[n]->read().value_or(KernelCount{}); }
 
-  Result<Done, KernelError> map_ring(u64 data_pages) override {
-    if (auto mapped = events_.front()->map_ring(data_pages); !mapped.ok()) return mapped;
-    ring_.emplace(*events_.front(), data_pages);
-    for (std::size_t n = 1; n < events_.size(); ++n)
-      if (auto given = events_[n]->write_into_ring_of(*events_.front()); !given.ok()) return given;
+  Result<Done, KernelError> map_ring(u64 data_pages, std::size_t first) override {
+    const KernelEvent& owner = *events_[first];
+    if (auto mapped = owner.map_ring(data_pages); !mapped.ok()) return mapped;
+    rings_.emplace_back(owner, data_pages);
+    for (std::size_t n = first + 1; n < events_.size(); ++n)
+      if (auto given = events_[n]->write_into_ring_of(owner); !given.ok()) return given;
     return Done{};
   }
-  void drain_into(std::vector<std::byte>& records) override {
-    if (ring_) ring_->drain_into(records);
+  std::size_t rings() const override { return rings_.size(); }
+  void drain_ring(std::size_t ring, std::vector<std::byte>& records) override {
+    rings_[ring].drain_into(records);
   }
 
  private:
   std::vector<std::unique_ptr<KernelEvent>> events_;
-  std::optional<KernelRing> ring_;
+  std::vector<KernelRing> rings_;
 };
 
 class OfSession final : public DriverEvents {
@@ -70,17 +72,17 @@ class OfSession final : public DriverEvents {
     return {.counted = (*words)[0], .enabled_ns = (*words)[1], .running_ns = (*words)[2]};
   }
 
-  Result<Done, KernelError> map_ring(u64 data_pages) override {
-    auto ring = core().mmap(*events_.front(), data_pages);
+  Result<Done, KernelError> map_ring(u64 data_pages, std::size_t first) override {
+    auto ring = core().mmap(*events_[first], data_pages);
     if (!ring.ok()) return Failure(ring.error());
-    reader_.emplace(**ring);
-    for (std::size_t n = 1; n < events_.size(); ++n)
-      if (auto given = core().set_output(*events_[n], events_.front()); !given.ok()) return given;
+    readers_.emplace_back(**ring);
+    for (std::size_t n = first + 1; n < events_.size(); ++n)
+      if (auto given = core().set_output(*events_[n], events_[first]); !given.ok()) return given;
     return Done{};
   }
-  void drain_into(std::vector<std::byte>& records) override {
-    if (reader_)
-      reader_->drain([&](auto piece) { records.insert(records.end(), piece.begin(), piece.end()); });
+  std::size_t rings() const override { return readers_.size(); }
+  void drain_ring(std::size_t ring, std::vector<std::byte>& records) override {
+    readers_[ring].drain([&](auto piece) { records.insert(records.end(), piece.begin(), piece.end()); });
   }
 
  private:
@@ -88,7 +90,7 @@ class OfSession final : public DriverEvents {
 
   Session& session_;
   std::vector<perf::Event*> events_;
-  std::optional<perf::RingReader> reader_;
+  std::vector<perf::RingReader> readers_;
 };
 
 }  // namespace

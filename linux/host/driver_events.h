@@ -31,9 +31,15 @@ class DriverEvents {
   /// Zeros for an event in error state.
   virtual KernelCount read(std::size_t n) = 0;
 
-  /// The first event gets a ring of so many pages, into which all others write.
-  virtual Result<Done, KernelError> map_ring(u64 data_pages) = 0;
-  virtual void drain_into(std::vector<std::byte>& records) = 0;
+  /// Event `first` gets a ring of so many pages, into which all behind it write.
+  virtual Result<Done, KernelError> map_ring(u64 data_pages, std::size_t first = 0) = 0;
+  virtual std::size_t rings() const = 0;
+  /// Appends what is published and not yet taken of one ring, in the order in which they were mapped.
+  virtual void drain_ring(std::size_t ring, std::vector<std::byte>& records) = 0;
+  /// Of all of them, one behind the other.
+  void drain_into(std::vector<std::byte>& records) {
+    for (std::size_t ring = 0; ring < rings(); ++ring) drain_ring(ring, records);
+  }
 };
 
 std::unique_ptr<DriverEvents> events_of_kernel();

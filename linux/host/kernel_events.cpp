@@ -8,6 +8,7 @@
 #include "events/sampling_pmus.h"
 #include "glue/interface.h"
 #include "host/machine.h"
+#include "session/core_types.h"
 
 namespace pmusim::linux_driver {
 
@@ -32,8 +33,19 @@ void number_sampling_pmu(perf::Attr& attr) {
     if (attr.type == pmu.type) attr.type = static_cast<u32>(linux_named_pmu_type(pmu.name.data()));
 }
 
+/// The kernel's own number of cpu_atom.
+void number_core_pmu(perf::Attr& attr) {
+  const u64 atom = static_cast<u32>(linux_named_pmu_type("cpu_atom"));
+  if (core_type_of(attr) != 1) return;
+  if (is_generic(attr))
+    attr.config = atom << 32 | of_one_type(attr).config;
+  else
+    attr.type = static_cast<u32>(atom);
+}
+
 /// Generic events of a hybrid's other core type name their PMU.
 void name_pmu(perf::Attr& attr) {
+  if (KernelMachine::present().topology().hybrid()) return number_core_pmu(attr);
   const u32 type = linux_pmu_type();
   const auto kind = static_cast<perf::EventType>(attr.type);
   if (type == static_cast<u32>(perf::EventType::raw)) return;
