@@ -20,9 +20,10 @@ top = pathlib.Path(__file__).resolve().parent.parent
 
 # What switches a mechanism off.
 SWITCHES = [(name, [name + "=0"]) for name in (
-    "predecode_instructions", "last_decoder_leaves_pairs", "stack_sync_uops", "merges_partial_registers",
+    "predecode_instructions", "last_decoder_leaves_pairs", "pop_r12_decoding", "stack_sync_uops", "move_slots",
+    "merges_partial_registers",
     "high_byte_merge_uops", "waits_for_old_destination", "splits_indexed_operands", "splits_constants_at_rip",
-    "slow_address_cycles", "l1d_bank_bytes")]
+    "slow_address_cycles", "l1d_bank_bytes", "one_physical_page")]
 SWITCHES.append(("all of these", [setting for _, settings in SWITCHES for setting in settings]))
 
 

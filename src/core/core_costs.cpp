@@ -15,11 +15,19 @@ InstructionCosts with_elimination(InstructionCosts costs, MoveElimination elimin
   return costs;
 }
 
+const InstructionCosts& measured_costs(const CoreParameters& core) {
+  return core.costs == nullptr ? default_instruction_costs() : *core.costs;
+}
+
 }  // namespace
 
 std::shared_ptr<const InstructionCosts> costs_of(const CoreParameters& core) {
-  const InstructionCosts& costs = core.costs == nullptr ? default_instruction_costs() : *core.costs;
-  return std::make_shared<const InstructionCosts>(with_elimination(costs, core.move_elimination));
+  return std::make_shared<const InstructionCosts>(
+      with_elimination(measured_costs(core), core.move_elimination));
+}
+
+PortMask move_ports(const CoreParameters& core, InstructionForm form) {
+  return measured_costs(core).of(form).uses[0].ports;
 }
 
 // The bits of MSR 1A4, MISC_FEATURE_CONTROL (SDM vol. 4).

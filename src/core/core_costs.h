@@ -12,6 +12,9 @@ namespace pmusim {
 /// What instructions cost on a core that renames some moves away.
 std::shared_ptr<const InstructionCosts> costs_of(const CoreParameters& core);
 
+/// Of a move that is not renamed away, which takes a cycle there.
+PortMask move_ports(const CoreParameters& core, InstructionForm form);
+
 /// A model's core with the prefetchers that its policies leave on.
 CoreParameters core_of(const CpuModel& model);
 

@@ -56,6 +56,10 @@ CoreEngine::CoreEngine(const CpuModel& model, const CoreParameters& p, BranchUni
       pipeline_(p),
       front_end_(p),
       ports_(p),
+      general_moves_(p.move_slots, p.move_slot_cycles, p.last_name_keeps_slot != 0),
+      vector_moves_(p.move_slots, p.move_slot_cycles, false),
+      general_move_ports_(move_ports(p, InstructionForm::move)),
+      vector_move_ports_(move_ports(p, InstructionForm::vector_move)),
       recorded_time_(p),
       transactions_(model) {}
 
@@ -161,6 +165,7 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
       ports_.admit(pipeline_.next_dispatch(), memory_.hierarchy().loads_under_way(), reported), reported);
   deliver(instruction, delivery);
   if (instruction.parts) pipeline_.keep_together();
+  if (instruction.merges) pipeline_.begin_alone();
   if (instruction.stack != x86::StackUse::none) passed.sync_uops = static_cast<u8>(sync_stack(instruction));
   sync_uops_ += passed.sync_uops;
   const unsigned added = instruction.added_slots + passed.sync_uops;
@@ -198,8 +203,8 @@ bool CoreEngine::is_slow(const LoweredInstruction& load) const {
   return load.may_be_slow && (load.always_slow || !is_loaded_[load.address_sources[0]]);
 }
 
-// Two loads of a cycle cannot have one bank in different lines: the later one comes again (Intel's
-// optimization manual, on bank conflicts of Sandy Bridge).
+// Two loads of a cycle cannot have one bank in different lines: the later one has had its port for nothing
+// and comes again (Intel's optimization manual, on bank conflicts of Sandy Bridge).
 u64 CoreEngine::free_bank(u64 address, u64 cycle) {
   const u64 line = address / parameters_.l1d.line_bytes;
   const u64 bank = address % parameters_.l1d.line_bytes / parameters_.l1d_bank_bytes;
@@ -211,6 +216,7 @@ u64 CoreEngine::free_bank(u64 address, u64 cycle) {
       return cycle;
     }
     if (read.bank != bank || read.line == line) return cycle;
+    ports_.place(costs_->load_ports, cycle);
   }
 }
 
@@ -244,6 +250,32 @@ u64 CoreEngine::place_all(const InstructionCost& cost, u64 ready) {
     for (unsigned more = 1; more < use.uops; ++more) ports_.place(use.ports, start);
   }
   return start;
+}
+
+// One that the renamer has no slot for is a uop like any other.
+CoreEngine::Ready CoreEngine::move(const LoweredInstruction& lowered, Ready source, u64 dispatched) {
+  const bool general = lowered.move == RenamedMove::general;
+  MoveSlots& moves = general ? general_moves_ : vector_moves_;
+  const unsigned to = lowered.results[0];
+  if (moves.eliminate(lowered.sources[0], to, dispatched)) return source;
+  moves.write(to, dispatched);
+  const u64 start = ports_.place(general ? general_move_ports_ : vector_move_ports_, source.cycle());
+  return {start + 1, WaitingFor::execution};
+}
+
+// What it writes is no other name of a value any more.
+void CoreEngine::name_anew(const LoweredInstruction& lowered, const x86::Instruction& instruction,
+                           u64 dispatched) {
+  x86::RegisterMask written = 0;
+  for (const u8 each : lowered.results)
+    if (each < LoweredInstruction::no_source) written |= bit(each);
+  if (lowered.masked) written = instruction.registers_written;
+  const auto write = [&](MoveSlots& moves) {
+    for (x86::RegisterMask left = written & moves.names(); left != 0; left &= left - 1)
+      moves.write(static_cast<unsigned>(std::countr_zero(left)), dispatched);
+  };
+  write(general_moves_);
+  write(vector_moves_);
 }
 
 template <IssueOrder order>
@@ -290,6 +322,10 @@ template <IssueOrder order>
         memory_.store(data, {.addressed_cycle = at, .data_cycle = result.cycle()}, execution_);
     result = result.later({stored.ready_cycle, stored.waiting_for});
   }
+  if (lowered.move != RenamedMove::none)
+    result = move(lowered, result, dispatched);
+  else if ((general_moves_.names() | vector_moves_.names()) != 0)
+    name_anew(lowered, instruction, dispatched);
   if (lowered.enters_kernel) result = {result.cycle() + parameters_.system_call_cycles, result.reason()};
   write(lowered, instruction, result);
   return result;

@@ -11,6 +11,7 @@
 #include "core/front_end.h"
 #include "core/load_store_unit.h"
 #include "core/lowered_block.h"
+#include "core/move_slots.h"
 #include "core/ordered_block.h"
 #include "core/pipeline.h"
 #include "core/recorded_time.h"
@@ -178,6 +179,8 @@ class CoreEngine {
   u64 place_all(const InstructionCost& cost, u64 ready);
   template <IssueOrder order>
   Ready execute(const x86::Instruction& instruction, const LoweredInstruction& lowered, u64 dispatched);
+  Ready move(const LoweredInstruction& lowered, Ready source, u64 dispatched);
+  void name_anew(const LoweredInstruction& lowered, const x86::Instruction& instruction, u64 dispatched);
   void write(const LoweredInstruction& lowered, const x86::Instruction& instruction, Ready result);
   void transfer_control(const LoweredInstruction& branch, Passed& passed);
   void redirect_fetch(Prediction prediction, u64 resolved);
@@ -201,6 +204,8 @@ class CoreEngine {
   Pipeline pipeline_;
   FrontEnd front_end_;
   ExecutionPorts ports_;
+  MoveSlots general_moves_, vector_moves_;
+  PortMask general_move_ports_, vector_move_ports_;
   RecordedTime recorded_time_;
   Transactions transactions_;
   bool time_is_recorded_ = false;                                 // in this trace

@@ -41,6 +41,7 @@ FrontEnd::FrontEnd(const CoreParameters& p)
 void FrontEnd::end_cycle() {
   clock_ += delivered_ != 0 ? 1 : 0;
   delivered_ = decoded_ = 0;
+  decoding_ended_ = false;
 }
 
 void FrontEnd::change_to(Source source, SignalSet& signals, Delivery& delivery) {
@@ -86,8 +87,9 @@ void FrontEnd::fetch(const Code& code, Delivery& delivery) {
 void FrontEnd::decode(const Code& code, Delivery& delivery) {
   fetch(code, delivery);
   const unsigned most_uops = std::max({decoders_, issue_width_, most_decoded_uops});
-  const bool fits = decoded_ < (code.may_pair ? decoders_for_pairs_ : decoders_) &&
-                    delivered_ + code.uops <= most_uops && (code.uops == 1 || decoded_ == 0);
+  const bool first_alone = code.uops != 1 || code.decoding != Decoding::any;
+  const bool fits = !decoding_ended_ && decoded_ < (code.may_pair ? decoders_for_pairs_ : decoders_) &&
+                    delivered_ + code.uops <= most_uops && (!first_alone || decoded_ == 0);
   if (!fits) end_cycle();
   if (fetched_cycle_ > clock_) {
     end_cycle();
@@ -99,6 +101,7 @@ void FrontEnd::decode(const Code& code, Delivery& delivery) {
   delivered_ += code.uops;
   delivery.is_second = decoded_ == 2;
   delivery.completes_four = !had_four && delivered_ >= 4;
+  decoding_ended_ = code.decoding == Decoding::last_of_cycle;
   delivery.full_cycles = !was_full && delivered_ >= issue_width_ ? 1 : 0;
 }
 

@@ -37,6 +37,7 @@ class FrontEnd {
     bool length_changing_prefix = false;
     unsigned opcode_offset = 0;
     bool may_pair = false;  ///< could have fused with the next one
+    Decoding decoding = Decoding::any;
     bool uncached = false;  ///< never in the uop cache
 
     static Code of(const LoweredInstruction& from) {
@@ -46,6 +47,7 @@ class FrontEnd {
               from.length_changing_prefix,
               from.opcode_offset,
               from.may_pair != 0,
+              from.decoding,
               from.uncached != 0};
     }
   };
@@ -139,6 +141,7 @@ class FrontEnd {
   Source source_ = Source::none;
   u64 clock_ = 1;
   unsigned delivered_ = 0, decoded_ = 0;             // uops and instructions of that cycle
+  bool decoding_ended_ = false;                      // in that cycle
   u64 fetched_block_ = ~u64{0}, fetched_cycle_ = 0;  // what the decoders have of the code, and since when
   unsigned predecoded_ = 0;                          // in that cycle
 };
@@ -172,6 +175,7 @@ inline void FrontEnd::catch_up(u64 wanted) {
   if (clock_ + queue_cycles_ >= wanted) return;
   clock_ = wanted - queue_cycles_;  // the queue was full
   delivered_ = decoded_ = 0;
+  decoding_ended_ = false;
 }
 
 inline u64 FrontEnd::deliver(const Code& code, u64 wanted, SignalSet& signals, Delivery& delivery) {

@@ -43,6 +43,7 @@ LoadStoreUnit::LoadStoreUnit(const CoreParameters& parameters)
       forwarding_cycles_(parameters.forwarding_cycles),
       blocked_forward_cycles_(parameters.blocked_forward_cycles),
       address_alias_cycles_(parameters.address_alias_cycles),
+      one_physical_page_(parameters.one_physical_page != 0),
       window_(parameters.store_buffer_entries),
       disambiguation_(parameters.disambiguation_loads),
       store_buffer_(parameters.store_buffer_entries) {}
@@ -127,6 +128,8 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
   StoreWindow::Met met;
   if (kind == AccessKind::load) {
     met = window_.meet(place.address, std::min(place.bytes, longest_remembered_bytes), cycle);
+    if (one_physical_page_ && met.how == StoreWindow::Meeting::aliased)
+      met.how = StoreWindow::Meeting::blocked;
     cycle = pass_older_stores(data.instruction->ip, met, cycle, execution);
   }
   auto [access, done, several_lines] = find(data, place, kind, cycle, execution);

@@ -140,6 +140,7 @@ class LoadStoreUnit {
 
   MemoryHierarchy hierarchy_;
   unsigned forwarding_cycles_, blocked_forward_cycles_, address_alias_cycles_;
+  bool one_physical_page_;
   StoreWindow window_;
   DisambiguationPredictor disambiguation_;
   std::vector<u64> store_buffer_;  // a ring: when each store has left it

@@ -113,6 +113,25 @@ bool Lowering::may_pair(const x86::Instruction& instruction) const {
   return pmusim::fuses(rules_.fusion, instruction.flag_writer, ConditionGroup::equal);
 }
 
+// An opcode that does without the second byte of others has no room for what tells R12 from RSP, which older
+// decoders settle in the first of them (uiCA's table of microarchitectures).
+Decoding Lowering::decoding(const x86::Instruction& instruction) const {
+  constexpr x86::RegisterMask rsp_or_r12 =
+      bit(static_cast<unsigned>(Gpr::rsp)) | bit(static_cast<unsigned>(Gpr::r12));
+  const bool pops_it =
+      instruction.form == InstructionForm::pop && (instruction.registers_written & rsp_or_r12) != 0;
+  return pops_it ? rules_.pop_r12_decoding : Decoding::any;
+}
+
+RenamedMove Lowering::renamed_move(const x86::Instruction& instruction) const {
+  const bool copies = instruction.memory_operands == 0 && std::has_single_bit(instruction.registers_read) &&
+                      std::has_single_bit(instruction.registers_written);
+  if (!rules_.moves_take_slots || !copies || costs_->of(instruction.form).uses[0].ports != 0)
+    return RenamedMove::none;
+  if (instruction.form == InstructionForm::move) return RenamedMove::general;
+  return instruction.form == InstructionForm::vector_move ? RenamedMove::vector : RenamedMove::none;
+}
+
 // A part of a register is not renamed by itself, so what is written there waits for the rest; and some
 // instructions wait for a destination that they do not need.
 x86::RegisterMask Lowering::also_read(const x86::Instruction& instruction) const {
@@ -188,6 +207,8 @@ LoweredInstruction Lowering::lower(const x86::Instruction& instruction) const {
   lowered.added_slots = parted_uops(instruction) & 7;
   lowered.parts = lowered.added_slots != 0;
   lowered.may_pair = may_pair(instruction);
+  lowered.decoding = decoding(instruction);
+  lowered.move = renamed_move(instruction);
   lowered.may_be_slow = rules_.slow_addresses && lowered.loads() && loads_general_register(instruction);
   lowered.always_slow = lowered.may_be_slow && !has_plain_address(instruction);
   if (rules_.stack_sync) lowered.stack = instruction.stack;
@@ -235,10 +256,12 @@ void Lowering::lower(const trace::Block& block, LoweredBlock& lowered) const {
         if (!made.locked) made.work = nothing;
       }
     }
-    // A uop of its own brings the two together (Intel's optimization manual, on partial registers).
+    // A uop of its own brings the two together (Intel's optimization manual, on partial registers), in a
+    // cycle of its own (uiCA).
     const x86::RegisterMask needed = high_bytes & instruction.registers_read;
     if (needed != 0 && instruction.written_high == 0 && rules_.high_byte_merge_uops != 0) {
       made.added_slots = (made.added_slots + rules_.high_byte_merge_uops) & 7;
+      made.merges = 1;
       high_bytes &= ~needed;
     }
     high_bytes = (high_bytes & ~instruction.registers_written) | instruction.written_high;

@@ -12,6 +12,13 @@
 
 namespace pmusim {
 
+/// By which decoders: by any that its uops fit, by the first one alone, and there with nothing behind it in
+/// the cycle.
+enum class Decoding : u8 { any, first, last_of_cycle };
+
+/// A register copied as it is, of one kind or the other, which the renamer does if it has a slot for it.
+enum class RenamedMove : u8 { none, general, vector };
+
 /// What the timing model asks of an instruction whenever it runs, found once. One line of the cache: programs
 /// are larger than that.
 struct alignas(64) LoweredInstruction {
@@ -41,8 +48,11 @@ struct alignas(64) LoweredInstruction {
   u8 opcode_offset : 4 = 0;
   u8 may_be_slow : 1 = 0;  ///< a load that is slow unless its address is a register that has been loaded
   u8 always_slow : 1 = 0;  ///< or anyway
-  u8 accesses = 0;         ///< bit 0: loads, bit 1: stores
-  u8 operands = 0;         ///< in memory
+  u8 merges : 1 = 0;       ///< behind a uop of its own that brings a register's parts together
+  Decoding decoding : 2 = Decoding::any;
+  RenamedMove move : 2 = RenamedMove::none;  ///< none, too, where slots are without limit
+  u8 accesses = 0;                           ///< bit 0: loads, bit 1: stores
+  u8 operands = 0;                           ///< in memory
   bool masked = false;     ///< more registers than the lists take: the masks of the instruction say which
   bool one_uop = false;    ///< that needs a port for a cycle
   bool may_leave = false;  ///< that uop is the conditional branch at the end of the block
@@ -103,7 +113,9 @@ class Lowering {
   struct Rules {
     explicit Rules(const CoreParameters& p)
         : fusion(p.macro_fusion),
+          pop_r12_decoding(static_cast<Decoding>(p.pop_r12_decoding)),
           stack_sync(p.stack_sync_uops != 0),
+          moves_take_slots(p.move_slots != 0),
           merges_partial_registers(p.merges_partial_registers),
           high_byte_merge_uops(p.high_byte_merge_uops),
           waits_for_old_destination(p.waits_for_old_destination),
@@ -112,7 +124,8 @@ class Lowering {
           slow_addresses(p.slow_address_cycles != 0),
           jump_border_erratum(p.jump_border_erratum != 0) {}
     MacroFusion fusion;
-    bool stack_sync;
+    Decoding pop_r12_decoding;
+    bool stack_sync, moves_take_slots;
     unsigned merges_partial_registers, high_byte_merge_uops, waits_for_old_destination,
         splits_indexed_operands;
     bool splits_constants_at_rip, slow_addresses, jump_border_erratum;
@@ -122,6 +135,8 @@ class Lowering {
   unsigned parted_uops(const x86::Instruction& instruction) const;
   static void leave_uncached(LoweredBlock& lowered);
   bool may_pair(const x86::Instruction& instruction) const;
+  Decoding decoding(const x86::Instruction& instruction) const;
+  RenamedMove renamed_move(const x86::Instruction& instruction) const;
   bool fuses(const x86::Instruction& first, const x86::Instruction& second) const;
   unsigned uops_of(const x86::Instruction& instruction) const;
   LoweredInstruction lower(const x86::Instruction& instruction) const;

@@ -76,6 +76,8 @@ class Pipeline {
   void keep_together() {
     if (dispatch_.index() + 1 == width_) dispatch_ = {dispatch_.cycle() + 1, 0};
   }
+  /// The next uop has a cycle for itself.
+  void begin_alone() { dispatch_ = {dispatch_.cycle() + (dispatch_.index() != 0 ? 1 : 0), width_ - 1}; }
   /// Nothing is dispatched before `cycle`: the scheduler is full.
   void stall_dispatch(u64 cycle, Quantities& quantities) {
     hold(cycle, Quantity::scheduler_full_cycles, quantities);

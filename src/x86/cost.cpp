@@ -127,6 +127,8 @@ unsigned uops_of(const Instruction& i, const Decoded& d) {
       return 3;
     case ZYDIS_MNEMONIC_CMPXCHG:
       return 5;
+    case ZYDIS_MNEMONIC_XGETBV:
+      return 8;
     default:
       break;
   }

@@ -77,6 +77,7 @@ constexpr ByMnemonic by_mnemonic[] = {
     {ZYDIS_MNEMONIC_LOOPE, Form::microcoded},
     {ZYDIS_MNEMONIC_LOOPNE, Form::microcoded},
     {ZYDIS_MNEMONIC_ENTER, Form::microcoded},
+    {ZYDIS_MNEMONIC_XGETBV, Form::microcoded},
     {ZYDIS_MNEMONIC_WRMSR, Form::microcoded},
     {ZYDIS_MNEMONIC_INVD, Form::microcoded},
     {ZYDIS_MNEMONIC_WBINVD, Form::microcoded},

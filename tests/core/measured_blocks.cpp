@@ -7,8 +7,7 @@
 // stands many times in a row, as the harness of BHive (C. Chen and others, IISWC 2019) has it: it is too long
 // for the uop cache, all pages that it accesses are one physical page, and nothing misses. Where accesses go
 // is found by executing the copies here, step by step, and kept in the file that is the argument, if there is
-// one. What the model does not know of the harness: a load that meets a store at another address of the same
-// place of that page waits long.
+// one. Registers and memory begin as that harness has them.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -32,7 +31,7 @@ namespace {
 using namespace pmusim;
 
 constexpr u64 code_begin = 0x4000'0000, page_bytes = 4096;
-constexpr u64 register_value = 0x1234'5600, stack_value = 0x1234'5800;
+constexpr u64 register_value = 0x232'4000, stack_pointer = 0x232'4800, frame_pointer = 0x232'47f0;
 constexpr std::size_t copies = 32, most_steps = 1u << 14;
 
 /// What the stepping process shows: general registers before each instruction.
@@ -57,7 +56,8 @@ void write_down(const greg_t* from) {
 void begin_stepping(int, siginfo_t*, void* context) {
   greg_t* registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   for (const int each : context_registers) registers[each] = register_value;
-  registers[REG_RSP] = registers[REG_RBP] = stack_value;
+  registers[REG_RSP] = stack_pointer;
+  registers[REG_RBP] = frame_pointer;
   registers[REG_RIP] = code_begin;
   registers[REG_EFL] = 0x202 | trap_flag;
   write_down(registers);
@@ -227,6 +227,7 @@ void one_physical_page(CoreParameters& core) {
   core.l1d.ways = pages;
   core.l1d.bytes = pages * u32{page_bytes};
   core.dtlb_entries = core.dtlb_ways = pages;
+  core.one_physical_page = 1;
 }
 
 /// Whether the core has such a number.
@@ -263,6 +264,7 @@ int main(int argc, char** argv) {
       std::cerr << model.error().message << "\n";
       return 2;
     }
+    one_physical_page(model->core);
     while (words >> setting) {
       if (set_number(model->core, setting)) continue;
       std::cerr << "core " << name << " has no number to set by " << setting << "\n";
@@ -270,7 +272,6 @@ int main(int argc, char** argv) {
     }
     model->core.loop_buffer_uops = 0;
     if (code == "decoded") model->core.uop_cache_lines = 0;
-    one_physical_page(model->core);
     std::cout << fmt::format("{:.3f}\n", cycles_per_copy(*model, hex, addresses)) << std::flush;
   }
 }

@@ -66,6 +66,45 @@ TEST(Decoders, TheLastOfHaswellTakesNoComparison) {
   EXPECT_NEAR(cycles(decoding("skylake"), compare), 0.25, 0.02);
 }
 
+// uiCA's table of microarchitectures: POP of R12 is for the first decoder, and until Broadwell alone there.
+TEST(Decoders, APopOfR12IsForTheFirstAlone) {
+  const auto pops = {0x5Bu, 0x41u, 0x5Cu, 0x41u, 0x5Du};  // pop %rbx; pop %r12; pop %r13
+  const CpuModel haswell = decoding("haswell"), skylake = decoding("skylake");
+  EXPECT_NEAR(cycles(haswell, pops), 2.0, 0.02);
+  EXPECT_NEAR(cycles(without(haswell, &CoreParameters::pop_r12_decoding), pops), 1.5, 0.02);
+  EXPECT_NEAR(cycles(skylake, pops), 1.5, 0.02);
+  const auto two = {0x5Bu, 0x41u, 0x5Cu};  // pop %rbx; pop %r12
+  EXPECT_NEAR(cycles(skylake, two), 1.0, 0.02);
+  const auto others = {0x5Bu, 0x41u, 0x5Du, 0x41u, 0x5Eu};  // pop %rbx; pop %r13; pop %r14
+  EXPECT_NEAR(cycles(haswell, others), 1.5, 0.02);
+}
+
+// uiCA, 4.1.3: four values that moves have given another name; a chain through moves beyond that takes a
+// cycle for each.
+TEST(MoveSlots, AMoveBeyondThemIsExecuted) {
+  // mov %rdi, %r14; shl $5, %r14; mov %r14, %rdi
+  const auto there_and_back = {0x49u, 0x89u, 0xFEu, 0x49u, 0xC1u, 0xE6u, 0x05u, 0x4Cu, 0x89u, 0xF7u};
+  CpuModel none = decoding("haswell");
+  none.core.move_elimination = MoveElimination::none;
+  const double eliminated = cycles(without(decoding("haswell"), &CoreParameters::move_slots), there_and_back);
+  const double some = cycles(decoding("haswell"), there_and_back), executed = cycles(none, there_and_back);
+  EXPECT_NEAR(eliminated, 1.0, 0.02);
+  EXPECT_NEAR(executed, 3.0, 0.02);
+  EXPECT_GT(some, eliminated + 0.3);
+  EXPECT_LT(some, executed - 0.3);
+}
+
+// BHive's harness: a store and a load at one place of two pages which are one.
+TEST(OnePhysicalPage, ALoadWaitsForTheStoreOfAnotherPage) {
+  // mov %rax, (%rbx); mov (%rcx), %rax
+  const auto through_memory = {0x48u, 0x89u, 0x03u, 0x48u, 0x8Bu, 0x01u};
+  const std::vector<u64> addresses{0x10000, 0x20000};
+  CpuModel one = decoding("haswell");
+  one.core.one_physical_page = 1;
+  EXPECT_LT(cycles(decoding("haswell"), through_memory, addresses), 2.0);
+  EXPECT_GT(cycles(one, through_memory, addresses), 13.0);
+}
+
 // Intel's optimization manual, on the stack pointer tracker.
 TEST(StackEngine, AnAdditionBehindAPopWaitsForASynchronisation) {
   const auto leave = {0x48u, 0x83u, 0xC4u, 0x08u, 0x5Bu};  // add $8, %rsp; pop %rbx
@@ -99,6 +138,14 @@ TEST(PartialRegisters, TheWholeBehindAHighByteTakesAUopMore) {
   const auto seen = run(core, code(text, {0xB4, 0x01, 0x01, 0xC3}));  // mov $1, %ah; add %eax, %ebx
   EXPECT_EQ(seen[0][Quantity::uops], 1u);
   EXPECT_EQ(seen[1][Quantity::uops], 2u);
+}
+
+// uiCA: rename gives that uop a cycle of its own.
+TEST(PartialRegisters, TheUopBehindAHighByteIsRenamedAlone) {
+  const auto written = {0xB4u, 0x01u, 0x01u, 0xC3u};  // mov $1, %ah; add %eax, %ebx
+  const CpuModel haswell = decoding("haswell");
+  EXPECT_NEAR(cycles(haswell, written), 2.0, 0.05);
+  EXPECT_NEAR(cycles(without(haswell, &CoreParameters::high_byte_merge_uops), written), 1.0, 0.05);
 }
 
 // Intel's errata HSD146 and SKL029, and uops.info.
@@ -181,6 +228,16 @@ TEST(Banks, LoadsOfOneBankInDifferentLinesTakeACycleEach) {
   };
   EXPECT_GE(conflicts("ivybridge"), 2.0);
   EXPECT_NEAR(conflicts("haswell"), 0.0, 0.05);
+}
+
+// A load that finds its bank taken has had a port for nothing, so that no two of these share a cycle.
+TEST(Banks, ConflictsCostPorts) {
+  const auto loads = {0x48u, 0x8Bu, 0x3Bu, 0x48u, 0x8Bu, 0x31u};  // mov (%rbx), %rdi; mov (%rcx), %rsi
+  const std::vector<u64> alike{0x10000, 0x10100}, apart{0x10000, 0x10108};
+  const CpuModel ivy = decoding("ivybridge");
+  EXPECT_NEAR(cycles(ivy, loads, alike), 2.0, 0.1);
+  EXPECT_NEAR(cycles(ivy, loads, apart), 1.0, 0.05);
+  EXPECT_NEAR(cycles(without(ivy, &CoreParameters::l1d_bank_bytes), loads, alike), 1.0, 0.05);
 }
 
 // Intel, "Mitigations for Jump Conditional Code Erratum": a jump that ends at a border of 32 bytes.

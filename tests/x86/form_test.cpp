@@ -34,6 +34,8 @@ TEST(InstructionForm, FollowsFromMnemonicWidthAndOperands) {
   EXPECT_EQ(of({0x31, 0xC0}).form, InstructionForm::zero_idiom);                    // xor eax, eax
   EXPECT_EQ(of({0x0F, 0x44, 0xC3}).form, InstructionForm::cmov);                    // cmove eax, ebx
   EXPECT_EQ(of({0xF3, 0x90}).form, InstructionForm::pause);
+  EXPECT_EQ(of({0x0F, 0xAE, 0x20}).form, InstructionForm::save_state);  // xsave [rax]
+  EXPECT_EQ(of({0x0F, 0x01, 0xD0}).form, InstructionForm::microcoded);  // xgetbv saves nothing
   EXPECT_EQ(of({0x90}).form, InstructionForm::nop);
 }
 

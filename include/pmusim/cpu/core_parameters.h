@@ -333,6 +333,7 @@ struct CoreParameters {
   // loads and older stores
   unsigned blocked_forward_cycles = 13;  ///< beyond `forwarding_cycles`, where a store cannot be forwarded
   unsigned address_alias_cycles = 5;     ///< of a load and a store with the same address within 4 KiB
+  unsigned one_physical_page = 0;        ///< 1: such a load waits for the store, as all pages are one
   unsigned disambiguation_loads = 0;     ///< places of the predictor, a power of two; 0: loads pass no store
   unsigned machine_clear_cycles = 20;    ///< beyond `mispredict_penalty`
   unsigned forwarding_cycles = 5;        ///< from a store's data to a load of it
@@ -340,6 +341,7 @@ struct CoreParameters {
   // rules of decoders and renamers; 0 switches each off
   unsigned predecode_instructions = 0;     ///< of a fetch block that are found per cycle; 0: all
   unsigned last_decoder_leaves_pairs = 0;  ///< 1: it takes no instruction that could fuse with the next one
+  unsigned pop_r12_decoding = 0;           ///< of POP R12 and RSP: 1 first decoder alone, 2 ends the cycle
   unsigned stack_sync_uops = 0;            ///< 1: RSP itself is brought up to date when it is used
   unsigned merges_partial_registers = 0;   ///< writes of so many bits (8 and) 16 keep the rest: 8 or 16
   unsigned high_byte_merge_uops = 0;       ///< 1: the whole register behind a write of AH, BH, CH or DH
@@ -351,6 +353,9 @@ struct CoreParameters {
   unsigned jump_border_erratum = 0;        ///< 1: no uop cache line for a jump at a 32-byte border
   MacroFusion macro_fusion = MacroFusion::none;
   MoveElimination move_elimination = MoveElimination::none;
+  unsigned move_slots = 0;            ///< values with several names, of each kind of register; 0: no limit
+  unsigned move_slot_cycles = 2;      ///< until the renamer knows of a slot that is free again
+  unsigned last_name_keeps_slot = 0;  ///< 1: of a general register, until that is written, too
   PortEvents port_events = PortEvents::one_each;
   /// Null: those of Skylake. Outlives the model.
   const InstructionCosts* costs = nullptr;

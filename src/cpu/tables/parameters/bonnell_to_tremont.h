@@ -31,6 +31,7 @@ adjacent_line_level                     2 m             2 m             2 i     
 blocked_forward_cycles                 13 i            13 i            13 i            13 i            13 i            13 i
 disambiguation_loads                    0 r             0 r             0 i             0 r             0 r             0 r
 address_alias_cycles                    0 i             5 r             5 r             5 r             5 r             5 r
+one_physical_page                       0               0               0               0               0               0
 machine_clear_cycles                   20 r            20 r            20 r            20 r            20 r            20 r
 # branches that go wrong, and where uops come from
 mispredict_penalty                     17 m            10 l            12 r            12 r            13 r            13 r
@@ -52,6 +53,9 @@ microcode_switch_cycles                 3 i             3 i             3 i     
 length_change_cycles                    3 i             3 i             3 i             3 i             3 i             3 i
 macro_fusion                         none            none            none            none            none            none
 move_elimination                     none            none            none             all             all             all
+move_slots                              0 i             0 i             0 i             0 i             0 i             0 i
+move_slot_cycles                        2               2               2               2               2               2
+last_name_keeps_slot                    0               0               0               0               0               0
 forwarding_cycles                       1 m             7 m             9 m             6 m             6 m             6 m
 system_call_cycles                    150 r           100 r           100 r           100 r           100 r           100 r
 # predictors
@@ -93,6 +97,7 @@ tsc_per_core_cycle_denominator          1               1               1       
 # optimization manual
 predecode_instructions                  0               0               0               0               0               0
 last_decoder_leaves_pairs               0               0               0               0               0               0
+pop_r12_decoding                        0               0               0               0               0               0
 stack_sync_uops                         0               0               0               0               0               0
 merges_partial_registers                0               0               0               0               0               0
 waits_for_old_destination               0               0               0               0               0               0

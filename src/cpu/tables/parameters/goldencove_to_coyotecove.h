@@ -31,6 +31,7 @@ adjacent_line_level                        0 m             0 m             0 m  
 blocked_forward_cycles                    13 p            13 p            13 p            13 p            13 p            13 p            13 p            13 i            13 i            13 i
 disambiguation_loads                     256 r           256 r           256 r           256 r           256 r           256 r           256 r           256 i           256 i           256 i
 address_alias_cycles                       5 r             5 r             5 r             5 r             5 r             5 r             5 r             5 r             5 r             5 r
+one_physical_page                          0               0               0               0               0               0               0               0               0               0
 machine_clear_cycles                      20 r            20 r            20 r            20 r            20 r            20 r            20 r            20 r            20 r            20 r
 # branches that go wrong, and where uops come from
 mispredict_penalty                        17 r            17 r            17 r            17 r            17 r            18 i            18 i            18 i            18 i            18 i
@@ -52,6 +53,9 @@ microcode_switch_cycles                    3 p             3 p             3 p  
 length_change_cycles                       3 r             3 r             3 r             3 r             3 r             3 r             3 r             3 r             3 r             3 r
 macro_fusion                        ice_lake        ice_lake        ice_lake        ice_lake        ice_lake        ice_lake        ice_lake        ice_lake        ice_lake        ice_lake
 move_elimination                         all             all             all             all             all             all             all             all             all             all
+move_slots                                 0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i
+move_slot_cycles                           2               2               2               2               2               2               2               2               2               2
+last_name_keeps_slot                       0               0               0               0               0               0               0               0               0               0
 forwarding_cycles                          6 m             6 m             6 m             6 m             6 m             6 m             6 m             6 m             6 i             6 i
 system_call_cycles                        90 r            90 r            90 r            90 r            90 r            90 r            90 r            90 r            90 i            90 i
 # predictors
@@ -93,6 +97,7 @@ tsc_per_core_cycle_denominator             1               1               1    
 # optimization manual. Golden Cove's blocks of code have 32 bytes, so more instructions each
 predecode_instructions                     0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i
 last_decoder_leaves_pairs                  0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i
+pop_r12_decoding                           0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i
 stack_sync_uops                            1 i             1 i             1 i             1 i             1 i             1 i             1 i             1 i             1 i             1 i
 merges_partial_registers                   8 i             8 i             8 i             8 i             8 i             8 i             8 i             8 i             8 i             8 i
 waits_for_old_destination                  4 i             4 i             4 i             4 i             4 i             4 i             4 i             4 i             4 i             4 i

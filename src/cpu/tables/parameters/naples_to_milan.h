@@ -57,6 +57,9 @@ decoder_switch_cycles                      1 i             1 i             1 i  
 length_change_cycles                       0 r             0 r             0 r             0 r             0 r             0 r             0 r             0 r
 macro_fusion                         nehalem         nehalem         nehalem         nehalem         nehalem    sandy_bridge    sandy_bridge    sandy_bridge
 move_elimination                         all             all             all             all             all             all             all             all
+move_slots                                 0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i
+move_slot_cycles                           2               2               2               2               2               2               2               2
+last_name_keeps_slot                       0               0               0               0               0               0               0               0
 resteer_cycles                             9 i             9 i             9 i             9 i             9 i             9 i             9 i             9 i
 l1i_miss_penalty                           8               8               8               8               8               8               8               8
 system_call_cycles                       100 i           100 i           100 i           100 i           100 i           100 i           100 i           100 i
@@ -73,6 +76,7 @@ next_page_prefetch                         0 i             0 i             0 i  
 adjacent_line_level                        0 i             0 i             0 i             0 i             0 i             0 i             0 i             0 i
 blocked_forward_cycles                    13 i            13 i            13 i            13 i            13 i            13 i            13 i            13 i
 address_alias_cycles                       5 i             5 i             5 i             5 i             5 i             5 i             5 i             5 i
+one_physical_page                          0               0               0               0               0               0               0               0
 disambiguation_loads                     256 i           256 i           256 i           256 i           256 i           256 i           256 i           256 i
 machine_clear_cycles                      20 i            20 i            20 i            20 i            20 i            20 i            20 i            20 i
 tsc_hz                                 2200M c         3700M c         2250M c         1800M c         3600M c         2450M c         3700M c         3800M c
@@ -87,6 +91,7 @@ remote_cycles                            190             190             190    
 # optimization manual
 predecode_instructions                     0               0               0               0               0               0               0               0
 last_decoder_leaves_pairs                  0               0               0               0               0               0               0               0
+pop_r12_decoding                           0               0               0               0               0               0               0               0
 stack_sync_uops                            0               0               0               0               0               0               0               0
 merges_partial_registers                   0               0               0               0               0               0               0               0
 waits_for_old_destination                  0               0               0               0               0               0               0               0

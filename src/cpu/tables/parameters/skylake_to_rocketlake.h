@@ -31,6 +31,7 @@ adjacent_line_level                        0 m             3 m             0 m  
 blocked_forward_cycles                    13 p            13 p            13 p            13 p            13 i            13 i            13 i            13 i
 disambiguation_loads                     256 r           256 r           256 r           256 r           256 i           256 i           256 i           256 i
 address_alias_cycles                       5 r             5 r             5 r             5 r             5 r             5 r             5 r             5 r
+one_physical_page                          0               0               0               0               0               0               0               0
 machine_clear_cycles                      20 r            20 r            20 r            20 r            20 r            20 r            20 r            20 r
 # branches that go wrong, and where uops come from
 mispredict_penalty                        17 r            17 r            17 r            17 r            17 r            17 r            17 r            17 r
@@ -52,6 +53,9 @@ microcode_switch_cycles                    2 p             2 p             2 p  
 length_change_cycles                       3 r             3 r             3 r             3 r             3 r             3 r             3 r             3 r
 macro_fusion                    sandy_bridge    sandy_bridge    sandy_bridge    sandy_bridge        ice_lake        ice_lake        ice_lake        ice_lake
 move_elimination                         all             all             all             all          vector          vector          vector             all
+move_slots                                 4 m             4 i             4 m             4 m             0 m             0 i             0 m             0 m
+move_slot_cycles                           2 m             2 i             2 m             2 m             2               2               2               2
+last_name_keeps_slot                       1 m             1 i             1 m             1 m             0               0               0               0
 forwarding_cycles                          4 m             4 m             4 m             4 m             4 m             4 m             4 m             4 m
 system_call_cycles                        90 r            90 r            90 r            90 r            90 r            90 r            90 r            90 r
 # predictors
@@ -94,6 +98,7 @@ tsc_per_core_cycle_denominator             1               1               1    
 # November 2019
 predecode_instructions                     5 m             5 m             5 m             5 m             5 m             5 m             5 m             5 m
 last_decoder_leaves_pairs                  0 m             0 m             0 m             0 m             0 m             0 m             0 m             0 m
+pop_r12_decoding                           1 m             1 i             1 m             1 m             1 m             1 i             1 m             1 m
 stack_sync_uops                            1 p             1 p             1 p             1 p             1 p             1 p             1 p             1 p
 merges_partial_registers                   8 m             8 m             8 m             8 m             8 m             8 m             8 m             8 m
 waits_for_old_destination                  5 m             5 m             5 m             5 m             4 m             4 m             4 m             4 m

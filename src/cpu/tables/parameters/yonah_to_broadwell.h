@@ -31,6 +31,7 @@ adjacent_line_level                        0 i             2 m             2 m  
 blocked_forward_cycles                    13 i            13 i            13 i            13 i            13 i            13 i            13 p            13 p            13 p
 disambiguation_loads                       0 r           256 r           256 r           256 r           256 i           256 r           256 r           256 r           256 r
 address_alias_cycles                       5 r             5 r             5 r             5 r             5 r             5 r             5 r             5 r             5 r
+one_physical_page                          0               0               0               0               0               0               0               0               0
 machine_clear_cycles                      20 r            20 r            20 r            20 r            20 r            20 r            20 r            20 r            20 r
 # branches that go wrong, and where uops come from
 mispredict_penalty                        13 r            15 r            15 r            17 r            17 r            16 r            16 r            17 r            17 r
@@ -52,6 +53,9 @@ microcode_switch_cycles                    3 i             3 i             3 i  
 length_change_cycles                       6 r             6 r             6 r             6 r             6 r             3 r             3 r             3 r             3 r
 macro_fusion                            none            none            none         nehalem         nehalem    sandy_bridge    sandy_bridge    sandy_bridge    sandy_bridge
 move_elimination                        none            none            none            none            none            none             all             all             all
+move_slots                                 0               0               0               0               0               0               4 m             4 m             4 m
+move_slot_cycles                           2               2               2               2               2               2               3 m             2 m             2 m
+last_name_keeps_slot                       0               0               0               0               0               0               0 m             1 m             1 m
 forwarding_cycles                          5 m             5 m             5 m             4 m             4 m             5 m             5 m             5 m             5 m
 system_call_cycles                       150 r           150 r           150 r           100 r           100 r            90 r            90 r            90 r            90 r
 # predictors
@@ -93,6 +97,7 @@ tsc_per_core_cycle_denominator             1               1               1    
 # optimization manual: six instructions found per cycle on Nehalem, a stack pointer tracker, constants relative to RIP
 predecode_instructions                     0               0               0               6 p             6 p             5 m             5 m             5 m             5 m
 last_decoder_leaves_pairs                  0               0               0               0 i             0 i             1 m             1 m             1 m             1 m
+pop_r12_decoding                           0               0               0               0 i             0 i             2 m             2 m             2 m             2 m
 stack_sync_uops                            0               0               0               1 p             1 p             1 p             1 p             1 p             1 p
 merges_partial_registers                   0               0               0               0 r             0 r            16 r             8 r             8 m             8 m
 waits_for_old_destination                  0               0               0               4 i             4 i             5 m             5 m             7 m             7 m
