@@ -35,6 +35,9 @@ class LbrStack {
     return true;
   }
 
+  /// Whether it takes in any branches while the gate is open: its own enable, filters aside.
+  bool is_enabled() const { return derived_.enabled; }
+
   /// AMD's pair beside the stack takes in any taken branch, and what it had before an interrupt is kept.
   void keep_last(const Branch& branch);
 

@@ -75,31 +75,34 @@ bool CounterFile::open_cycle_is_steady(Cpl cpl) const {
 
 /// The open cycle can close, at the privilege that it has, without a counter that wraps.
 bool CounterFile::open_cycle_has_room() const {
-  return derived_.per_cycle.empty() && std::ranges::all_of(derived_.clocked, [&](const Running& clock) {
-           return !clock.passes(cycle_cpl_, tx_ == TxState::in_tx) ||
-                  ticks(clock, 1) <= width_mask_ - counts_[clock.counter];
-         });
+  const auto has_room = [&](const Running& running) {
+    const u64 room = width_mask_ - counts_[running.counter];
+    if (running.has_condition()) return increment(running, 1, cycle_cpl_) <= room;
+    return !running.passes(cycle_cpl_, tx_ == TxState::in_tx) || ticks(running, 1) <= room;
+  };
+  return std::ranges::all_of(derived_.clocked, has_room) && std::ranges::all_of(derived_.per_cycle, has_room);
 }
 
-/// Fills in `in_last_cycle`. False if the cycles of the block are not alike to each counter that sums up
-/// within a cycle, or if the first is shared with what is before.
-bool CounterFile::sum_up_cycles(std::span<const Retirement> execution, u64 since,
-                                CounterTotals& block) const {
-  if (derived_.per_cycle.empty()) return true;
-  if (execution.front().cycle == since) return false;
+/// What a condition makes of a cycle with so many occurrences, beyond what it makes of one with none.
+u64 CounterFile::Running::beyond_empty(u64 occurrences) const {
+  return u64{satisfied_by(occurrences)} - u64{satisfied_by(0)};
+}
+
+/// Fills in what the block is to counters that sum up within a cycle.
+void CounterFile::sum_up_cycles(std::span<const Retirement> execution, CounterTotals& block) const {
   for (const Running& running : derived_.per_cycle) {
     const bool counts =
         running.source == Source::occurrences && running.passes(block.cpl, block.tx == TxState::in_tx);
-    u64 most = 0, in_cycle = 0, cycle = since;
-    for (const Retirement& r : execution) {
-      if (std::exchange(cycle, r.cycle) != r.cycle) in_cycle = 0;
-      if (counts) in_cycle += occurrences(running, r);
-      most = std::max(most, in_cycle);
+    u64 beyond_empty = 0, in_cycle = 0;
+    for (std::size_t n = 0; counts && n < execution.size(); ++n) {
+      if (n != 0 && execution[n - 1].cycle != execution[n].cycle)
+        beyond_empty += running.beyond_empty(std::exchange(in_cycle, 0));
+      in_cycle += occurrences(running, execution[n]);
     }
-    if (!is_steady(running, most)) return false;
+    if (counts) beyond_empty += running.beyond_empty(in_cycle);
+    block.beyond_empty.push_back(beyond_empty);
     block.in_last_cycle.push_back(static_cast<u32>(in_cycle));
   }
-  return true;
 }
 
 CounterTotals CounterFile::totals(std::span<const Retirement> execution, u64 since) const {
@@ -113,8 +116,9 @@ CounterTotals CounterFile::totals(std::span<const Retirement> execution, u64 sin
   const bool uniform = std::all_of(execution.begin(), execution.end(), [&](const Retirement& r) {
     return r.cpl == block.cpl && r.tx == block.tx;
   });
-  block.additive = uniform && sums_up() && sum_up_cycles(execution, since, block);
+  block.additive = uniform && sums_up() && (derived_.per_cycle.empty() || block.begins_cycle);
   if (!block.additive) return block;
+  sum_up_cycles(execution, block);
 
   const bool metrics_count = block.cpl == Cpl::kernel ? derived_.metrics_kernel : derived_.metrics_user;
   block.occurrences.resize(derived_.retired.size());
@@ -136,7 +140,6 @@ u64 CounterFile::headroom(const CounterTotals& block, u64 at_most) const {
   // The open cycle belongs to the privilege that retired in it.
   const bool changes_privilege = cycle_has_retired_ && cycle_cpl_ != block.cpl;
   if (changes_privilege && (!block.begins_cycle || !open_cycle_has_room())) return 0;
-  if (!open_cycle_is_steady(block.cpl)) return 0;
 
   u64 executions = fits(last_cycle - std::min(last_cycle, now_), block.cycles, at_most);
   for (std::size_t i = 0; i < derived_.retired.size(); ++i) {
@@ -149,9 +152,19 @@ u64 CounterFile::headroom(const CounterTotals& block, u64 at_most) const {
     if (clock.passes(block.cpl, in_tx) && ticks(clock, executions * block.cycles) > room)
       executions = (cycles_for(clock, room + 1) - 1) / block.cycles;
   }
-  for (const Running& running : derived_.per_cycle) {
-    const u64 room = width_mask_ - counts_[running.counter];
-    if (increment(running, executions * block.cycles, block.cpl) > room) executions = room / block.cycles;
+  const u64 open = cycle_has_retired_ ? 1 : 0;
+  for (std::size_t i = 0; i < derived_.per_cycle.size(); ++i) {
+    const Running& running = derived_.per_cycle[i];
+    if (!running.passes(block.cpl, in_tx)) continue;
+    u64 room = width_mask_ - counts_[running.counter];
+    if (running.satisfied_by(ticks(running, 1))) {
+      executions = fits(room, block.cycles, executions);
+      continue;
+    }
+    const u64 of_open_cycle = increment(running, open, cycle_cpl_);
+    if (of_open_cycle > room) return 0;
+    room += running.beyond_empty(block.in_last_cycle[i]) - of_open_cycle;
+    executions = fits(room, block.beyond_empty[i], executions);
   }
   return metrics_.headroom(block.slots, executions);
 }
@@ -202,11 +215,19 @@ bool CounterFile::ticks_in_every_cycle(const Running& clock) const {
 }
 
 u64 CounterFile::quiet_instructions(u32 most) const {
-  if (!sums_up() || !derived_.per_cycle.empty() || tx_ != TxState::none || now_ >= last_cycle) return 0;
+  if (!sums_up() || tx_ != TxState::none || now_ >= last_cycle) return 0;
   if (!cycle_has_retired_) return 0;  // it is yet to be seen whose the open cycle is
   u64 quiet = std::min(longest_run, last_cycle - now_);
-  for (const Running& running : derived_.retired)
-    quiet = std::min(quiet, (width_mask_ - counts_[running.counter]) / most);
+  for (const Running& running : derived_.retired) {
+    if (running.waits_for_cycle()) continue;
+    const u64 room = width_mask_ - counts_[running.counter];
+    quiet = std::min(quiet, running.rule.quantity == Quantity::none ? room : room / most);
+  }
+  // Conditions hold once in a cycle at most, and perhaps in the open one.
+  for (const Running& running : derived_.per_cycle) {
+    const u64 room = width_mask_ - counts_[running.counter];
+    quiet = std::min(quiet, room - std::min<u64>(room, 1));
+  }
   for (const Running& clock : derived_.clocked) {
     // Not every cycle has a tick, and whose cycles have them depends on the order.
     if (clock.kernel != clock.user && !ticks_in_every_cycle(clock)) return 0;
@@ -298,8 +319,13 @@ void CounterFile::advance(const CounterTotals& block, u64 executions) {
     for (u64& of_category : of_all) of_category *= executions;
     metrics_.count(of_all);
   }
-  for (std::size_t i = 0; i < derived_.per_cycle.size(); ++i)
-    in_cycle_[derived_.per_cycle[i].counter] = block.in_last_cycle[i];
+  // Time has passed as over empty cycles, and the last one stays open.
+  for (std::size_t i = 0; i < derived_.per_cycle.size(); ++i) {
+    const Running& running = derived_.per_cycle[i];
+    counts_[running.counter] +=
+        executions * block.beyond_empty[i] - running.beyond_empty(block.in_last_cycle[i]);
+    in_cycle_[running.counter] = block.in_last_cycle[i];
+  }
   cycle_has_retired_ = true;
   cycle_cpl_ = block.cpl;
 }

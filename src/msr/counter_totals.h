@@ -22,8 +22,10 @@ struct CounterTotals {
   bool additive = false;
   bool begins_cycle = false;  ///< its first instruction shares no cycle with what was before
   boost::container::small_vector<u64, 8> occurrences;  ///< of the counters that count retirements, in order
-  /// Of the counters that sum up within a cycle, in order: what their last cycle holds so far.
+  /// Of the counters that sum up within a cycle, in order: what their last cycle holds so far, and what all
+  /// cycles add beyond as many empty ones, modulo 2^64.
   boost::container::small_vector<u32, 4> in_last_cycle;
+  boost::container::small_vector<u64, 4> beyond_empty;
   PerfMetrics::Slots slots{};
 };
 

@@ -119,11 +119,11 @@ void CounterFile::close_span(u64 cycles, Cpl cpl, Counted& counted) {
   cycle_has_retired_ = false;
 }
 
-/// The last of cycles that a per-cycle rule has counted, which the next one is compared with.
+/// The last of cycles that a per-cycle rule has counted, which EDGE compares the next one with.
 void CounterFile::close_last_cycle(const Running& running, const CycleSpan& span) {
   const bool passes = running.passes(span.cpl, span.in_tx);
   const u64 k = in_cycle_[running.counter] + (passes ? ticks(running, span.begin, 1) : 0);
-  const bool satisfied = (passes || k != 0) && running.satisfied_by(k);
+  const bool satisfied = running.edge && (passes || k != 0) && running.satisfied_by(k);
   was_satisfied_ = (was_satisfied_ & ~bit(running.counter)) | u64{satisfied} << running.counter;
   in_cycle_[running.counter] = 0;
 }

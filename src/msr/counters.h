@@ -110,9 +110,9 @@ class CounterFile {
   /// enabled ones with their events, conditions and filters. It returns with the programming.
   u64 programming() const { return derived_.programming; }
   /// What one execution of a block adds: `execution` is one that has been seen, `since` the cycle of the
-  /// retirement before it. Not additive with a counter whose CMASK, INV, EQ or EDGE makes a difference
-  /// between the cycles of the block (what a cycle holds depends on what it is shared with), with one that
-  /// the LBR logs or that counts LBR records, and across a change of privilege or transaction state.
+  /// retirement before it. Not additive with a counter that has EDGE, with one that the LBR logs or that
+  /// counts LBR records, across a change of privilege or transaction state, and, with a counter that has
+  /// CMASK, INV or EQ, if its first cycle is shared with what is before.
   CounterTotals totals(std::span<const Retirement> execution, u64 since) const;
   /// How many executions, `at_most` those, fit before a counter wraps. 0: not even one, or the totals are not
   /// additive, or they are for a programming, privilege or transaction state that is not the present one.
@@ -120,7 +120,8 @@ class CounterFile {
   /// The same before it is known what will retire, of counters that an instruction counts once at most. 0
   /// where totals would not be additive, too, and where a rule counts quantities and the shape has none.
   CounterRoom room(const RunShape& shape) const;
-  /// The same of instructions at any privilege that retire one in a cycle, and add no more than `most` each.
+  /// The same of instructions at any privilege that retire one in a cycle, and add no more than `most` to
+  /// counters of quantities.
   u64 quiet_instructions(u32 most) const;
   /// What an instruction with these signals adds in user mode to the counters that count it once at most.
   CounterRow occurrences(const SignalSet& signals) const;
@@ -272,6 +273,7 @@ class CounterFile {
     }
     /// Whether a cycle with `k` occurrences satisfies CMASK, INV and EQ.
     bool satisfied_by(u64 k) const;
+    u64 beyond_empty(u64 occurrences) const;
   };
   /// What a counter's control bits came to when it last ran: so it is until they or a filter change.
   struct Decoded {
@@ -327,7 +329,7 @@ class CounterFile {
   bool open_cycle_has_room() const;
   bool ticks_in_every_cycle(const Running& clock) const;
   bool has_shape(const RunShape& shape) const;
-  bool sum_up_cycles(std::span<const Retirement> execution, u64 since, CounterTotals& block) const;
+  void sum_up_cycles(std::span<const Retirement> execution, CounterTotals& block) const;
 
   Counted close_cycles(u64 cycle, Cpl cpl);
   void close_span(u64 cycles, Cpl cpl, Counted& counted);

@@ -48,7 +48,8 @@ u32& BlockRuns::row_of(u32 kind) {
 void BlockRuns::learn(u32 kind, std::span<const Retirement> execution, u64 since) {
   const CounterTotals totals = sequencer().counters().totals(execution, since);
   u32& row = row_of(kind) = exact_only;
-  if (!totals.additive || totals.occurrences.size() > most_summed_counters) return;
+  const bool is_like_empty = std::ranges::all_of(totals.beyond_empty, [](u64 sum) { return sum == 0; });
+  if (!totals.additive || !is_like_empty || totals.occurrences.size() > most_summed_counters) return;
   row = static_cast<u32>(rows_.size());
   std::ranges::transform(totals.occurrences, rows_.emplace_back().begin(),
                          [](u64 occurrences) { return static_cast<u32>(occurrences); });
@@ -116,6 +117,7 @@ void BlockRuns::settle(const Registers* registers) {
     sum.in_last_cycle = last_cycles_[row_of_[newest_kind_]];
   else
     sum.in_last_cycle.assign(in_cycle_.begin(), in_cycle_.end());
+  sum.beyond_empty.resize(sum.in_last_cycle.size());
   sequencer().advance(sum, registers);
   sums_ = {};
   quantities_ = {};

@@ -8,8 +8,9 @@
 
 namespace pmusim {
 
-BlockSums Sequencer::totals(std::span<const Retirement> execution, u64 since) const {
+BlockSums Sequencer::totals(std::span<const Retirement> execution, u64 since, BlockBranches branches) const {
   BlockSums block{.counters = counters_.totals(execution, since)};
+  if (branches == BlockBranches::apart) return block;
   for (const Retirement& r : execution) {
     if (!r.taken) continue;
     block.branches.push_back(Branch::of(r));
@@ -39,8 +40,20 @@ u64 Sequencer::advance(const BlockSums& block, u64 at_most, const Registers* reg
 }
 
 u64 Sequencer::quiet_instructions(u32 most) const {
-  return acts_between_blocks() ? 0 : counters_.quiet_instructions(most);
+  return acts_between_blocks() || stores_branches() ? 0 : counters_.quiet_instructions(most);
 }
+
+bool Sequencer::stores_branches() const {
+  const u64 debugctl = control_.debugctl();
+  return bts_record_due(debugctl, Cpl::kernel) || bts_record_due(debugctl, Cpl::user);
+}
+
+bool Sequencer::records_branches() const {
+  return (lbr_gate() == LbrGate::open && lbr_.is_enabled()) || keeps_last_branch() || stores_branches() ||
+         branch_sampling_.is_recording();
+}
+
+void Sequencer::log_branch(const Retirement& r) { lbr_.record(Branch::of(r), lbr_gate()); }
 
 CounterRoom Sequencer::room(const RunShape& shape) const {
   if (acts_between_blocks() || bts_record_due(control_.debugctl(), Cpl::user)) return {};

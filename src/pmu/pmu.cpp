@@ -47,9 +47,9 @@ void Pmu::wait_until(u64 cycle, const InterruptFrame& frame) { sequencer_->wait_
 void Pmu::halt_until(u64 cycle, const InterruptFrame& frame) { sequencer_->halt_until(cycle, frame); }
 void Pmu::take_interrupts(const InterruptFrame& frame) { sequencer_->take_interrupts(frame); }
 
-BlockTotals Pmu::totals(std::span<const Retirement> execution, u64 since) const {
+BlockTotals Pmu::totals(std::span<const Retirement> execution, u64 since, BlockBranches branches) const {
   BlockTotals block;
-  block.sums_ = std::make_shared<const BlockSums>(sequencer_->totals(execution, since));
+  block.sums_ = std::make_shared<const BlockSums>(sequencer_->totals(execution, since, branches));
   return block;
 }
 u64 Pmu::headroom(const BlockTotals& block, u64 at_most) const {
@@ -59,6 +59,8 @@ u64 Pmu::advance(const BlockTotals& block, u64 at_most, const Registers* registe
   return block.sums_ != nullptr ? sequencer_->advance(*block.sums_, at_most, registers) : 0;
 }
 u64 Pmu::quiet_instructions(u32 most) const { return sequencer_->quiet_instructions(most); }
+bool Pmu::records_branches() const { return sequencer_->records_branches(); }
+void Pmu::log_branch(const Retirement& branch) { sequencer_->log_branch(branch); }
 
 void Pmu::set_extended_state(const ExtendedState* state) { sequencer_->set_extended_state(state); }
 void Pmu::reset() { sequencer_->reset(); }
@@ -128,10 +130,8 @@ u64 Pmu::state_hash() const {
 u64 Pmu::overflow(u64 counters, const Retirement& at) { return sequencer_->overflow(counters, at); }
 u64 Pmu::running_counters() const { return sequencer_->counters().running(); }
 std::vector<CountedEvent> Pmu::counted_events() const { return sequencer_->counters().counted_events(); }
-u64 Pmu::interrupting_counters() const {
-  const CounterFile& counters = sequencer_->counters();
-  return counters.interrupting() | sequencer_->pebs().enabled(counters);
-}
+u64 Pmu::interrupting_counters() const { return sequencer_->counters().interrupting() | precise_counters(); }
+u64 Pmu::precise_counters() const { return sequencer_->pebs().enabled(sequencer_->counters()); }
 void Pmu::request_pmi() { sequencer_->request_pmi(); }
 bool Pmu::interrupt(const InterruptFrame& frame) { return sequencer_->interrupt(frame); }
 bool Pmu::pmi_pending() const { return sequencer_->pmi_pending(); }

@@ -53,10 +53,12 @@ class Sequencer {
   void halt_until(u64 cycle, const InterruptFrame& frame);
   void take_interrupts(const InterruptFrame& frame);
 
-  BlockSums totals(std::span<const Retirement> execution, u64 since) const;
+  BlockSums totals(std::span<const Retirement> execution, u64 since, BlockBranches branches) const;
   u64 headroom(const BlockSums& block, u64 at_most) const;
   u64 advance(const BlockSums& block, u64 at_most, const Registers* registers);
   u64 quiet_instructions(u32 most) const;
+  bool records_branches() const;
+  void log_branch(const Retirement& branch);
 
   // what BlockRuns sums up
   CounterRoom room(const RunShape& shape) const;
@@ -145,6 +147,7 @@ class Sequencer {
   void remember(const Registers* registers);
   void write_extended(const ExtendedChange& change);
   bool acts_between_blocks() const;
+  bool stores_branches() const;
   bool keeps_last_branch() const {
     return model_->has_last_branch_pair() && (control_.debugctl() & msr::debugctl::LBR) != 0;
   }

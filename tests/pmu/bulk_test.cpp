@@ -118,16 +118,33 @@ TEST(Headroom, IsNoneWhileAnAssistWaitsForItsInstruction) {
   EXPECT_GT(headroom(guest), 0u);
 }
 
-TEST(Headroom, IsNoneForConditionsWithinACycle) {
+TEST(Headroom, IsNoneForEdgesWithinACycle) {
   Guest guest("skymont");
   count(guest, 2, branches | msr::evtsel::EDGE | u64{1} << 24, 1'000'000);
   EXPECT_EQ(headroom(guest), 0u);
 }
 
+TEST(Headroom, OfAConditionEndsWhereTheCyclesThatSatisfyItOverflow) {
+  Guest guest("skymont");
+  count(guest, 2, branches | u64{1} << 24, 101);
+  EXPECT_EQ(headroom(guest), 50u) << "two cycles each, of which the last stays open";
+  count(guest, 2, branches | u64{2} << 24, 101);
+  EXPECT_EQ(headroom(guest), bit(58)) << "no cycle has two: the clocks end it";
+  count(guest, 2, branches | u64{2} << 24 | msr::evtsel::INV, 101);
+  EXPECT_EQ(headroom(guest), 25u) << "all four have fewer";
+  std::vector<Retirement> shared = loop();
+  for (Retirement& r : shared) --r.cycle;
+  EXPECT_EQ(guest.pmu.headroom(guest.pmu.totals(shared, 0)), 0u) << "its first cycle is not its own";
+}
+
 TEST(Headroom, IsNoneForBranchesThatAreStoredToMemory) {
   Guest guest("skymont");
+  execute(guest);
+  EXPECT_FALSE(guest.pmu.records_branches());
   guest.write(msr::DEBUGCTL, msr::debugctl::TR | msr::debugctl::BTS);
   EXPECT_EQ(headroom(guest), 0u);
+  EXPECT_EQ(guest.pmu.quiet_instructions(), 0u);
+  EXPECT_TRUE(guest.pmu.records_branches());
 }
 
 TEST(Headroom, IsNoneForTotalsOfAnotherProgrammingUntilThatReturns) {
@@ -180,11 +197,38 @@ TEST(QuietInstructions, EndWhereTheNextCouldOverflow) {
   execute(guest);
   count(guest, 2, branches, 101);
   EXPECT_EQ(guest.pmu.quiet_instructions(), 100u);
-  EXPECT_EQ(guest.pmu.quiet_instructions(4), 25u) << "if each counts four at most";
+  EXPECT_EQ(guest.pmu.quiet_instructions(4), 100u) << "a branch counts once";
+  count(guest, 3, user | 0x01C2, 101);
+  EXPECT_EQ(guest.pmu.quiet_instructions(4), 25u) << "of four uops at most";
+  count(guest, 3, 0, 101);
   guest.write(msr::PEBS_ENABLE, 4);
   count(guest, 2, misses, 1);
   execute(guest);
   EXPECT_EQ(guest.pmu.quiet_instructions(), 0u) << "an assist waits";
+}
+
+TEST(QuietInstructions, HaveAConditionHoldOncePerCycleAtMost) {
+  Guest guest("skylake");
+  execute(guest);
+  // What perf takes for cycles:pp there: cycles that retire fewer than 16 uops.
+  count(guest, 0, user | 0x01C2 | msr::evtsel::INV | u64{16} << 24, 101);
+  EXPECT_EQ(guest.pmu.quiet_instructions(255), 99u) << "and the open one";
+}
+
+TEST(QuietInstructions, LeaveTheirBranchesToBeTold) {
+  Guest guest("skylake");
+  execute(guest);
+  EXPECT_FALSE(guest.pmu.records_branches());
+  guest.write(msr::DEBUGCTL, msr::debugctl::LBR);
+  EXPECT_TRUE(guest.pmu.records_branches());
+  EXPECT_GT(guest.pmu.quiet_instructions(), 0u);
+  const BlockTotals totals = guest.pmu.totals(loop(), 0, BlockBranches::apart);
+  guest.pmu.log_branch({.ip = 0x100C, .next_ip = 0x1000, .cycle = 8, .branch = BranchKind::direct_jump});
+  EXPECT_EQ(guest.pmu.advance(totals, 1), 1u);
+  EXPECT_EQ(guest.read(msr::LBR_TOS), 1u) << "once";
+  execute(guest);
+  EXPECT_EQ(guest.read(msr::LBR_TOS), 2u);
+  EXPECT_EQ(guest.read(msr::LBR_INFO_0 + 2) & lbr_info::CYC_CNT, 4u) << "since the branch that was told";
 }
 
 TEST(CountedEvents, AreThoseOfRunningCounters) {

@@ -54,6 +54,9 @@ class BlockTotals {
   std::shared_ptr<const BlockSums> sums_;
 };
 
+/// Whether taken branches of a block are recorded whenever it executes, or told apart by `Pmu::log_branch`.
+enum class BlockBranches : u8 { with_block, apart };
+
 /// The performance monitoring unit of one logical processor.
 ///
 /// Instructions go in through `retire`, or through `advance` where all that they do is count; software
@@ -92,24 +95,41 @@ class Pmu final : public Bus {
 
   /// What one execution of a block of instructions adds, under the present programming. `execution` is one
   /// that has been seen, `since` the cycle of the retirement before it; all executions are taken to be alike.
-  BlockTotals totals(std::span<const Retirement> execution, u64 since) const;
+  BlockTotals totals(std::span<const Retirement> execution, u64 since,
+                     BlockBranches branches = BlockBranches::with_block) const;
   /// How many executions of the block, one after the other from now() on, and `at_most` that many, fit before
   /// anything observable can happen: a counter wraps (which is when ACR reloads, PEBS arms and a PMI is asked
   /// for). 0 while a PMI is on its way or a PEBS assist waits for its instruction, for blocks whose branches
-  /// go to the branch trace store, and where the totals do not hold: under another programming, for counters
-  /// whose CMASK, INV, EQ or EDGE sums up occurrences within a cycle. 0 while an observer is attached, and
-  /// while the other thread of the core counts with ANY.
+  /// go to the branch trace store, and where the totals do not hold: under another programming, with counters
+  /// that have EDGE, and with those that have CMASK, INV or EQ for blocks whose first cycle is shared with
+  /// what is before. 0 while an observer is attached, and while the other thread of the core counts with ANY.
   u64 headroom(const BlockTotals& block, u64 at_most = ~u64{0}) const;
   /// Executes the block `at_most` times, or headroom() times if that is less, and returns how often: the same
   /// as retire() with every instruction of every execution. `registers`: after the last of them, null if not
   /// known. Extended registers stay as they are: what the block does to them is the caller's to tell.
   [[nodiscard]] u64 advance(const BlockTotals& block, u64 at_most, const Registers* registers = nullptr);
   /// How many instructions that retire one in a cycle from now() on fit before anything observable can
-  /// happen, whatever they are and at whatever privilege, if none adds more than `most` to a counter. Any
-  /// blocks of no more instructions together have headroom(), one after the other, unless their branches go
-  /// to the branch trace store, and add the same in any order that has the same block last. 0 where no totals
-  /// hold, while transactions are under way, and before anything has retired.
+  /// happen but branch records, whatever they are and at whatever privilege, if none adds more than `most` to
+  /// a counter of a quantity. Any blocks of no more instructions together have headroom(), one after the
+  /// other, and add the same in any order that has the same block last. As branch records show the order,
+  /// taken branches are told apart, each once, before or after the block that has it. 0 where no totals hold,
+  /// while branches go to the branch trace store or transactions are under way, and before anything has
+  /// retired.
+  ///
+  ///     u64 quiet = pmu.quiet_instructions();
+  ///     for (; quiet >= executed.instructions(); quiet -= executed.instructions()) {
+  ///       if (pmu.records_branches()) pmu.log_branch(executed.last_retirement());
+  ///       ++executions[executed.block];
+  ///     }
+  ///     // then, the last of them last: pmu.advance(totals[block], executions[block])
+  ///
   u64 quiet_instructions(u32 most = 1) const;
+  /// Whether taken branches leave more than counts: a record of any kind.
+  bool records_branches() const;
+  /// The taken branch of an instruction that is summed up without it (BlockBranches::apart), within the quiet
+  /// instructions: its addresses, length, kind, privileges and cycle, of which that of the branch before is
+  /// no later. Nothing else of it is looked at.
+  void log_branch(const Retirement& branch);
 
   /// The extended registers of the code that runs from now on, which retirements then change: another thread
   /// has been switched to. Null: they are not known until a retirement writes some.
@@ -225,6 +245,8 @@ class Pmu final : public Bus {
   std::vector<CountedEvent> counted_events() const;
   /// Counters whose overflow asks for a PMI or writes a PEBS record, running or not.
   u64 interrupting_counters() const;
+  /// Of those, the ones whose overflow writes a PEBS record.
+  u64 precise_counters() const;
   /// Asks for a PMI for which there is no reason.
   void request_pmi();
   /// An instruction boundary in the code of `frame` which takes a PMI that is pending, skid or no skid, if
