@@ -38,6 +38,14 @@ typedef struct {
   uint64_t executions[MACHINE_ENDINGS]; /* that no PMU has taken in */
 } MachineBlock;
 
+/* A branch that was taken at the end of a block. */
+typedef struct {
+  const MachineBlock* block;
+  uint64_t from, to;
+  uint32_t cycle; /* as many instructions later than what has been taken in, its own included */
+  uint8_t cpl_after;
+} MachineBranch;
+
 /* ---- what the PMUs do for the CPUs ---- */
 
 /* The PMU of a CPU that is made. Ends the program, with a sentence, where MODEL is none. */
@@ -54,8 +62,9 @@ void pmu_write_lvt(unsigned cpu, uint32_t value);
 /* Linear addresses may lead elsewhere from now on. */
 void pmu_translations_changed(unsigned cpu);
 void pmu_debug_exception(unsigned cpu);
-/* The time-stamp counter is VALUE now. */
+/* The time-stamp counter is VALUE now, or goes on by so many TICKS in which nothing has retired. */
 void pmu_set_time(unsigned cpu, uint64_t value);
+void pmu_pass_time(unsigned cpu, unsigned ticks);
 
 /* Whether any instruction makes a difference to the PMU as it is programmed, and whether registers do. */
 bool pmu_listens(unsigned cpu);
@@ -76,11 +85,15 @@ const MachineInstruction* pmu_instruction_of(const MachineBlock* block, unsigned
 /* What stands for an interrupt or exception that leaves this privilege level. */
 MachineBlock* pmu_handler_entry(unsigned cpl);
 
-/* How many instructions may execute before anything can happen but that they count: that many need not be
- * passed as they retire. */
+/* How many instructions may execute before anything can happen but that they count and that their branches
+ * are recorded: that many need not be passed as they retire. */
 uint64_t pmu_quiet_instructions(unsigned cpu);
 /* A block has an execution with this ending that is to be taken in, the first since they were last. */
 void pmu_note_block(unsigned cpu, MachineBlock* block, unsigned ending);
+/* Whether there is a use for taken branches, and those of executions that are yet to be taken in, in their
+ * order. */
+bool pmu_records_branches(unsigned cpu);
+void pmu_log_branches(unsigned cpu, const MachineBranch* branches, unsigned number);
 /* All executions that were noted count now, this one as the last of them. */
 void pmu_take_in(unsigned cpu, MachineBlock* last, unsigned ending);
 /* Instructions FROM to TO - 1 of a block at IP have retired, of which no more is known. */

@@ -172,13 +172,6 @@ void cpu_deliver_pmi(unsigned cpu) {
   glue_leave_code(cpu);
 }
 
-void glue_set_time(CPUState* cs) {
-  int can_do_io = cs->can_do_io;
-  cs->can_do_io = 1;
-  pmu_set_time(cs->cpu_index, cpu_get_tsc(cs->env_ptr) + ((CPUX86State*)cs->env_ptr)->tsc_offset);
-  cs->can_do_io = can_do_io;
-}
-
 /* ---- memory ---- */
 
 uint8_t* cpu_linear_page(unsigned cpu, uint64_t linear) {

@@ -2,8 +2,9 @@
 /* Which instructions execute. There are three ways to translate code, which the bits of a block's flags that
  * name a cluster of CPUs, of which there is one only, keep apart:
  *   as ever, while the PMU does not listen;
- *   with a call before each block, while instructions only count: executions of blocks are summed up, and the
- *   PMU takes them in when its registers are accessed, or before anything can happen;
+ *   with a call before each block, while instructions only count and leave branch records: executions of
+ *   blocks are summed up, and the PMU takes them in when its registers are accessed, or before anything can
+ *   happen;
  *   with a call before each instruction: by that call the instruction before it has retired. */
 /* The emulator's headers need each other in this order. */
 /* clang-format off */
@@ -25,7 +26,7 @@ static struct {
   const MachineInstruction* begun;
   uint64_t ip;
   unsigned cpl;
-  bool wants_registers, leave;
+  bool wants_registers, records_branches, leave;
   unsigned feed;  /* 0 until the first choice */
   unsigned probe; /* instructions until the next look at how many are quiet */
   /* The block that has begun last, if its end is not known yet; so many of its instructions have retired. */
@@ -33,13 +34,21 @@ static struct {
   uint64_t block_ip;
   unsigned block_cpl, done;
   int64_t budget; /* instructions that are quiet yet */
+  /* Iterations of string instructions, which take guest time, and of which the PMU's clock has not heard. */
+  unsigned iterations;
   /* What ended last. */
   MachineBlock* last;
   unsigned last_ending;
 } streams[MACHINE_CPUS_MAX];
 
-/* The CPU whose blocks are being summed up: a block has one sum. */
-static unsigned summed_cpu;
+/* The CPU whose blocks are being summed up, as a block has one sum: how many instructions they are, and the
+ * branches that they have taken, of which the PMU has not heard. */
+static struct {
+  unsigned cpu;
+  uint32_t instructions;
+  unsigned branches;
+  MachineBranch branch[256];
+} summed;
 
 /* Which instruction of its block has begun is in a place of the CPU's that only other accelerators use. */
 static unsigned begun_in_block(CPUX86State* env) { return (unsigned)env->msr_gp_counters[0]; }
@@ -62,6 +71,7 @@ void glue_choose_feed(CPUState* cs) {
   streams[cpu].budget = pmu_quiet_instructions(cpu);
   if (pmu_listens(cpu)) feed = streams[cpu].budget < QUIET_INSTRUCTIONS ? FEED_INSTRUCTIONS : FEED_BLOCKS;
   streams[cpu].wants_registers = pmu_wants_registers(cpu);
+  streams[cpu].records_branches = pmu_records_branches(cpu);
   if (feed == streams[cpu].feed) return;
   if (feed == FEED_NONE || !is_fed(cpu)) streams[cpu].begun = NULL;
   set_feed(cs, feed);
@@ -84,11 +94,29 @@ static MachineRegisters registers_at(CPUX86State* env, uint64_t ip, uintptr_t re
   return registers;
 }
 
+/* How far the PMU is behind what has executed. */
+static uint32_t behind(unsigned cpu) { return streams[cpu].last != NULL ? summed.instructions : 0; }
+
+void glue_set_time(CPUState* cs) {
+  unsigned cpu = cs->cpu_index;
+  int can_do_io = cs->can_do_io;
+  cs->can_do_io = 1;
+  pmu_set_time(cpu, cpu_get_tsc(cs->env_ptr) + ((CPUX86State*)cs->env_ptr)->tsc_offset - behind(cpu));
+  cs->can_do_io = can_do_io;
+  streams[cpu].iterations = 0;
+}
+
+static void pass_iterations(unsigned cpu) {
+  if (streams[cpu].iterations != 0) pmu_pass_time(cpu, streams[cpu].iterations);
+  streams[cpu].iterations = 0;
+}
+
 /* What has begun has retired, and execution goes on at IP. */
 static void retire(CPUX86State* env, uint64_t ip, uintptr_t return_address) {
   unsigned cpu = glue_cpu(env);
   const MachineInstruction* begun = streams[cpu].begun;
   MachineRegisters registers;
+  pass_iterations(cpu);
   if (streams[cpu].wants_registers) registers = registers_at(env, ip, return_address);
   streams[cpu].begun = NULL;
   pmu_retire(cpu, begun, streams[cpu].ip, ip, streams[cpu].cpl, cpl_of(env),
@@ -103,25 +131,40 @@ static bool has_retired(unsigned cpu, uint64_t ip) {
 
 /* ---- blocks ---- */
 
-static void take_in(unsigned cpu) {
-  if (streams[cpu].last != NULL) pmu_take_in(cpu, streams[cpu].last, streams[cpu].last_ending);
-  streams[cpu].last = NULL;
+static void log_branches(void) {
+  pmu_log_branches(summed.cpu, summed.branch, summed.branches);
+  summed.branches = 0;
 }
 
-static void count(unsigned cpu, MachineBlock* block, unsigned ending) {
-  if (cpu != summed_cpu) {
-    take_in(summed_cpu);
-    summed_cpu = cpu;
+static void take_in(unsigned cpu) {
+  if (streams[cpu].last == NULL) return;
+  log_branches();
+  pmu_take_in(cpu, streams[cpu].last, streams[cpu].last_ending);
+  streams[cpu].last = NULL;
+  summed.instructions = 0;
+}
+
+/* A block has ended, and execution goes on at TO. */
+static void count(CPUX86State* env, MachineBlock* block, unsigned ending, uint64_t from, uint64_t to) {
+  unsigned cpu = glue_cpu(env);
+  if (cpu != summed.cpu) {
+    take_in(summed.cpu);
+    summed.cpu = cpu;
   }
   if (block->executions[ending]++ == 0) pmu_note_block(cpu, block, ending);
   streams[cpu].last = block;
   streams[cpu].last_ending = ending;
+  summed.instructions += MAX(block->instructions, 1) - (ending == MACHINE_ALL_BUT_LAST);
+  if (ending != MACHINE_BRANCHED || !streams[cpu].records_branches) return;
+  summed.branch[summed.branches++] = (MachineBranch){block, from, to, summed.instructions, cpl_of(env)};
+  if (summed.branches == ARRAY_SIZE(summed.branch)) log_branches();
 }
 
 /* Instructions of the block before the one that has begun retire. */
 static unsigned retire_before_begun(CPUX86State* env) {
   unsigned cpu = glue_cpu(env), begun = begun_in_block(env);
   take_in(cpu);
+  pass_iterations(cpu);
   pmu_retire_part(cpu, streams[cpu].block, streams[cpu].block_ip, streams[cpu].done, begun);
   streams[cpu].done = begun;
   return begun;
@@ -156,17 +199,19 @@ void glue_settle_for_write(CPUX86State* env) {
 static void end_block(CPUX86State* env, uint64_t ip, bool faulted) {
   unsigned cpu = glue_cpu(env);
   MachineBlock* block = streams[cpu].block;
+  uint64_t last = streams[cpu].block_ip + block->last;
   if (begun_in_block(env) + 1 != block->instructions || streams[cpu].done != 0) {
     leave_block(env);
     return;
   }
   streams[cpu].block = NULL;
-  if (ip != streams[cpu].block_ip + block->last || (block->ends_in_branch && !faulted)) {
+  if (ip != last || (block->ends_in_branch && !faulted)) {
     bool branched =
         block->ends_in_branch && !(block->ends_in_conditional && ip == streams[cpu].block_ip + block->end);
-    count(cpu, block, branched ? MACHINE_BRANCHED : MACHINE_FELL_THROUGH);
-  } else if (block->instructions > 1) {
-    count(cpu, block, MACHINE_ALL_BUT_LAST);
+    count(env, block, branched ? MACHINE_BRANCHED : MACHINE_FELL_THROUGH, last, ip);
+  } else {
+    if (block->instructions > 1) count(env, block, MACHINE_ALL_BUT_LAST, last, ip);
+    if (!faulted) streams[cpu].iterations++;
   }
 }
 
@@ -175,7 +220,6 @@ static void end_block(CPUX86State* env, uint64_t ip, bool faulted) {
 static G_NORETURN void go_on_with(CPUX86State* env, unsigned feed, uintptr_t return_address) {
   cpu_restore_state(env_cpu(env), return_address); /* the clock has run to the end of the block */
   set_feed(env_cpu(env), feed);
-  glue_set_time(env_cpu(env));
   cpu_loop_exit(env_cpu(env));
 }
 
@@ -188,6 +232,8 @@ static void finish_begun(CPUX86State* env, uint64_t ip, uintptr_t return_address
       streams[cpu].leave = false;
       cpu_loop_exit_restore(env_cpu(env), return_address);
     }
+  } else if (streams[cpu].begun != NULL) {
+    streams[cpu].iterations++;
   }
   streams[cpu].begun = NULL;
 }
@@ -279,7 +325,7 @@ WRAPPED(void, translator_loop, CPUState* cs, TranslationBlock* block, int max_in
 
 /* All translations end; no code runs. */
 WRAPPED(void, tcg_region_reset_all, void) {
-  take_in(summed_cpu);
+  take_in(summed.cpu);
   pmu_forget_translations();
   __real_tcg_region_reset_all();
 }
@@ -288,12 +334,12 @@ WRAPPED(void, tcg_region_reset_all, void) {
 
 static void enter_handler(CPUX86State* env, unsigned vector, uint64_t from, unsigned cpl) {
   unsigned cpu = glue_cpu(env);
+  glue_set_time(env_cpu(env));
   if (streams[cpu].feed == FEED_BLOCKS && streams[cpu].budget-- > 0) {
-    count(cpu, pmu_handler_entry(cpl), MACHINE_BRANCHED);
+    count(env, pmu_handler_entry(cpl), MACHINE_BRANCHED, from, env->eip);
     return;
   }
   take_in(cpu);
-  glue_set_time(env_cpu(env));
   pmu_enter_handler(cpu, vector, from, env->eip, cpl, cpl_of(env));
   streams[cpu].leave = false; /* we have left */
 }
@@ -309,13 +355,16 @@ WRAPPED(void, x86_cpu_do_interrupt, CPUState* cs) {
   unsigned vector = cs->exception_index & 0xFF;
   uint64_t from = env->eip;
   unsigned cpl = cpl_of(env);
-  if (cs->exception_index == EXCP01_DB) pmu_debug_exception(cpu);
   if (!by_instruction && streams[cpu].block != NULL) end_block(env, from, true);
   if (!by_instruction && streams[cpu].begun != NULL) { /* a fault: it has not retired; a trap: it has */
     if (from != streams[cpu].ip) retire(env, from, 0);
     streams[cpu].begun = NULL;
   }
   if (by_instruction && streams[cpu].block != NULL) leave_block(env);
+  if (cs->exception_index == EXCP01_DB) { /* what was before it is recorded */
+    take_in(cpu);
+    pmu_debug_exception(cpu);
+  }
   __real_x86_cpu_do_interrupt(cs);
   if (by_instruction && streams[cpu].begun != NULL) {
     retire(env, env->eip, 0);

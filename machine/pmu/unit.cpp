@@ -24,14 +24,7 @@
 namespace pmusim::machine {
 namespace {
 
-constexpr u64 arch_lbr_enable = bit(0);  // of IA32_LBR_CTL
-constexpr u32 most_uops = 0xFF;          // of an instruction
-
-/// Whether an instruction may add more than one to a counter of it; clocks aside.
-bool adds_quantities(Quantity quantity) {
-  return quantity != Quantity::none && quantity != Quantity::cycles &&
-         quantity != Quantity::reference_cycles && quantity != Quantity::slots;
-}
+constexpr u32 most_uops = 0xFF;  // of an instruction, and no other quantity of it is larger
 
 /// For comparisons: every instruction is passed by itself.
 bool feeds_instructions() {
@@ -43,6 +36,8 @@ bool feeds_instructions() {
 }
 
 static_assert(sizeof(MachineRegisters) == sizeof(Registers));
+
+Cpl cpl_of(unsigned level) { return level == 0 ? Cpl::kernel : Cpl::user; }
 
 /// An instruction as it was translated: MachineInstruction comes first, so that a pointer to one is a pointer
 /// to the other.
@@ -112,6 +107,7 @@ class Unit final : public PmiHandler {
 
   u64 quiet_instructions() const;
   void note(Block& block, unsigned ending) { noted_.push_back({&block, ending}); }
+  void log(const MachineBranch& branch);
   void take_in(Block& last, unsigned ending);
   void retire_part(const Block& block, u64 ip, unsigned from, unsigned to);
 
@@ -139,8 +135,6 @@ class Unit final : public PmiHandler {
   std::unique_ptr<Recording> recording_;                // null: nobody wants one
   bool writes_pebs_ = false, writes_branches_ = false;  // to the DS area
   Uncounted uncounted_;
-  bool records_branches_ = false;
-  u32 most_ = 1;           // that an instruction adds to a counter
   Retirement retirement_;  // of the last instruction
   std::array<MemoryAccess, 4> accesses_;
   unsigned accesses_made_ = 0;
@@ -159,24 +153,16 @@ bool Unit::write(u32 address, u64 value) {
   return true;
 }
 
-/// Who may write to memory. Architectural PEBS is taken to be on while it has a buffer, which a kernel gives
-/// it for good.
+/// Who may write to memory.
 void Unit::note_writers() {
-  writes_pebs_ = read(msr::PEBS_ENABLE) != 0 || read(msr::PEBS_BASE) != 0;
+  writes_pebs_ = pmu_.precise_counters() != 0;
   writes_branches_ = (read(msr::DEBUGCTL) & msr::debugctl::BTS) != 0;
-  records_branches_ =
-      (read(msr::DEBUGCTL) & (msr::debugctl::LBR | msr::debugctl::TR | msr::debugctl::BTS)) != 0 ||
-      (pmu_.model().has_arch_lbr() && (read(msr::ARCH_LBR_CTL) & arch_lbr_enable) != 0) ||
-      (pmu_.model().vendor == Vendor::amd &&
-       (read(msr::amd::DEBUG_EXTN_CTL) & (msr::amd::debug_extn::LBRSE | msr::amd::brs::ENABLE)) != 0);
 }
 
-/// How much an instruction can add, and what is to be said of events that start to count.
+/// What is to be said of events that start to count.
 void Unit::note_events() {
-  most_ = 1;
   if (pmu_.running_counters() == 0) return;
   for (const CountedEvent& counted : pmu_.counted_events()) {
-    if (counted.event && adds_quantities(counted.event->rule.quantity)) most_ = most_uops;
     std::optional<std::string> sentence = uncounted_.remark(pmu_.model(), counted);
     if (!sentence) continue;
     *sentence += '\n';
@@ -185,7 +171,7 @@ void Unit::note_events() {
   }
 }
 
-bool Unit::listens() { return pmu_.running_counters() != 0 || pmu_.pmi_pending() || records_branches_; }
+bool Unit::listens() { return pmu_.running_counters() != 0 || pmu_.pmi_pending() || pmu_.records_branches(); }
 
 void Unit::before(const Translated& translated, u64 ip, const u64* gpr, u64 fs_base, u64 gs_base) {
   const x86::Instruction& instruction = translated.instruction;
@@ -239,8 +225,7 @@ void Unit::retire(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cp
 // ---- blocks ----
 
 u64 Unit::quiet_instructions() const {
-  return records_branches_ || recording_ != nullptr || feeds_instructions() ? 0
-                                                                            : pmu_.quiet_instructions(most_);
+  return recording_ != nullptr || feeds_instructions() ? 0 : pmu_.quiet_instructions(most_uops);
 }
 
 /// Retirements of an execution of which only the counts matter, from cycle 1 on.
@@ -270,15 +255,32 @@ void Unit::advance(Block& block, unsigned ending, u64 executions) {
   executions -= pmu_.advance(totals, executions);
   if (executions == 0) return;
   const std::vector<Retirement> execution = execution_of(block, ending);
-  totals = pmu_.totals(execution, 0);
+  totals = pmu_.totals(execution, 0, BlockBranches::apart);
   executions -= pmu_.advance(totals, executions);
   for (; executions != 0; --executions) {
     const u64 begin = pmu_.now();
     for (Retirement r : execution) {
       r.cycle += begin;
+      r.taken = false;  // its branch is told apart
       pmu_.retire(r);
     }
   }
+}
+
+/// Before the PMU's time has come there.
+void Unit::log(const MachineBranch& branch) {
+  const Block& block = block_of(branch.block);
+  const bool enters_handler = block.instructions.empty();
+  Retirement& r = retirement_;
+  r.ip = branch.from;
+  r.next_ip = branch.to;
+  r.cycle = pmu_.now() + branch.cycle;
+  r.length = enters_handler ? u8{0} : block.instructions.back()->head.length;
+  r.branch = enters_handler ? BranchKind::interrupt : block.instructions.back()->instruction.branch;
+  r.taken = true;
+  r.cpl = block.cpl;
+  r.cpl_after = cpl_of(branch.cpl_after);
+  pmu_.log_branch(r);
 }
 
 /// In any order, but for what is left as the open cycle.
@@ -349,8 +351,6 @@ bool is_the_emulators(u32 address) {
       return address >= msr::U_CET && address <= msr::INTERRUPT_SSP_TABLE_ADDR;
   }
 }
-
-Cpl cpl_of(unsigned level) { return level == 0 ? Cpl::kernel : Cpl::user; }
 
 /// The bits of a CPUID register that the model has, in what the emulator's CPU has.
 void take(uint32_t& to, u32 from, u32 mask) { to = (to & ~mask) | (from & mask); }
@@ -442,6 +442,7 @@ void pmu_debug_exception(unsigned cpu) { units[cpu]->pmu().debug_exception(); }
 void pmu_set_time(unsigned cpu, uint64_t value) {
   static_cast<void>(units[cpu]->pmu().wrmsr(msr::TSC, value));
 }
+void pmu_pass_time(unsigned cpu, unsigned ticks) { pmu_set_time(cpu, units[cpu]->pmu().tsc() + ticks); }
 
 bool pmu_listens(unsigned cpu) { return units[cpu]->listens(); }
 bool pmu_wants_registers(unsigned cpu) { return units[cpu]->wants_registers(); }
@@ -500,6 +501,10 @@ MachineBlock* pmu_handler_entry(unsigned cpl) { return &handler_entries[cpl == 0
 uint64_t pmu_quiet_instructions(unsigned cpu) { return units[cpu]->quiet_instructions(); }
 void pmu_note_block(unsigned cpu, MachineBlock* block, unsigned ending) {
   units[cpu]->note(block_of(block), ending);
+}
+bool pmu_records_branches(unsigned cpu) { return units[cpu]->pmu().records_branches(); }
+void pmu_log_branches(unsigned cpu, const MachineBranch* branches, unsigned number) {
+  for (const MachineBranch& branch : std::span(branches, number)) units[cpu]->log(branch);
 }
 void pmu_take_in(unsigned cpu, MachineBlock* last, unsigned ending) {
   units[cpu]->take_in(block_of(last), ending);

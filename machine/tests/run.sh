@@ -12,6 +12,7 @@
 #   run.sh cpus MODEL            two CPUs, each with counters and samples of its own
 #   run.sh uncounted             events that this machine cannot count are named, and no others
 #   run.sh hostile               programs that hand out what they should not: a sentence each
+#   run.sh boots N [FIRST]       N boots, the models of docs/machine.md in turn from number FIRST (0) on, each with a perf stat: how many hang or fail
 #   run.sh ends                  signals, a full disk and a reader that goes: a sentence, and no process is left
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -100,6 +101,8 @@ perf stat -x, -e instructions:u,branches:u ./loop
 perf stat -x, -e instructions:k,cycles:k,cycles:u,branches,MEM_INST_RETIRED.ALL_STORES dd if=/dev/zero of=/dev/null bs=4k count=500
 perf record -q -e cycles:pp -c 10007 -o pebs.data dd if=/dev/zero of=/dev/null bs=4k count=500
 perf record -q -b -e branches -c 5003 -o branches.data dd if=/dev/zero of=/dev/null bs=4k count=500
+perf record -q -j any_call,any_ret,k -e branches -c 5003 -o calls.data dd if=/dev/zero of=/dev/null bs=4k count=500
+perf record -q --call-graph lbr -e instructions:u -c 5003 -o stacks.data dd if=/dev/zero of=/dev/null bs=4k count=500
 head -c 16 /dev/urandom | od -x
 cat /proc/interrupts /proc/uptime
 END
@@ -107,7 +110,9 @@ END
       mkdir $feed
       PMUSIM_MACHINE_FEED=$feed run --file loop -o $feed -- sh all.sh all.sh dd >$feed/out 2>&1
       mv console $feed/
-      [ -s $feed/pebs.data ] && [ -s $feed/branches.data ] || fail "no samples on $model: $(cat $feed/out)"
+      for samples in pebs branches calls stacks; do
+        [ -s $feed/$samples.data ] || fail "no samples on $model: $(cat $feed/out)"
+      done
       diff -r blocks $feed || fail "runs on $model differ ($feed)"
     done ;;
   cpus)
@@ -137,6 +142,20 @@ END
     ends_with 1 0x504 0x100000 'the guest hands out 1048576 bytes at once; expected 65536 at most'
     ends_with 1 0x508 12 "what the guest's first process tells of its tasks: a record COMM of 12 bytes; expected 17 at least"
     ends_with 0 0x50C 0xFFFFFFFF 'nothing was recorded, as the guest counted nothing' ;;  # it is no ring: nothing is read there
+  boots)
+    mapfile -t models < <(sed -n '/^## Models and kernels/,/^Newer/p' "$here/../../docs/machine.md" | sed -n 's/^| \(`.*`\) |.*/\1/p' | tr -d '`' | tr ' ' '\n')
+    [ ${#models[@]} -gt 40 ] || fail "docs/machine.md lists ${#models[@]} models"
+    hangs=0 failures=0
+    for ((n = 0; n < $2; n++)); do
+      model=${models[(n + ${3:-0}) % ${#models[@]}]} status=0
+      "$machine" run --timeout 600 --model "$model" --console console -- perf stat -x, -o stat -e instructions true >out 2>&1 || status=$?
+      [ $status = 124 ] && hangs=$((hangs + 1))
+      [ $status = 0 ] && awk -F, '$3 ~ /instructions/ && $1 > 100000 {n++} END {exit n != 1}' stat && continue
+      failures=$((failures + 1))
+      echo "boot $n, $model: exit status $status; $(tail -n 3 out console)"
+    done
+    echo "$2 boots of ${#models[@]} models: $hangs hang, $failures fail"
+    [ $failures = 0 ] ;;
   ends)
     for signal in INT KILL; do
       "$machine" run --model "$model" -- sh -c 'while :; do :; done' 2>err &
@@ -157,5 +176,5 @@ END
       umount small
       [ $status = 2 ] && grep -q 'small/large: cannot be written to its end' err || fail "a full disk: $status, $(cat err)"
     fi ;;
-  *) sed -n '3,15s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,16s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
