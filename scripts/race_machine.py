@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Races the machine of pmusim-machine, while its guest counts and samples, beside the emulator that it is made of.
 
-    scripts/race_machine.py [MACHINE] [--model MODEL]... [--kernel BZIMAGE] [--program NAME]... [--rounds N]
+    scripts/race_machine.py [MACHINE] [--model MODEL]... [--kernel BZIMAGE] [--program NAME]... [--way WORDS]... [--rounds N]
+                            [--repetitions N]
 
 MACHINE is what `machine/pmusim-machine build` has made (default build/machine). Guests run busybox's gzip and a loop of two
 instructions under perf, and without it; a table says how many of the programs' instructions that makes per second of processor
-time here. How many they are is guest time, a nanosecond each, of the plain emulator, in which no program can count. Each figure is
-a difference: of a run with so many repetitions that they take seconds and one with none, so that booting cancels out; interrupts
-and what perf does with samples are part of it. All take turns; a figure is the least time of the rounds (default 3).
+time here; --way takes the rows with these words in their name alone, beside the plain emulator's. How many instructions they are
+is guest time, a nanosecond each, of the plain emulator, in which no program can count. Each figure is a difference: of a run with
+so many repetitions (N, or four times as many as often as need be) that they take seconds and one with none, so that booting
+cancels out; interrupts and what perf does with samples are part of it. All take turns; a figure is the least time of the rounds
+(default 3).
 """
 import argparse
 import os
@@ -69,13 +72,14 @@ def run(machine, kernel, way, model, command, repetitions):
     return Ran(float(told[-1]), usage.ru_utime + usage.ru_stime)
 
 
-def race(machine, kernel, model, programs):
+def race(machine, kernel, model, programs, ways, first_repetitions):
     """Instructions of each program once, and processor seconds for one, by way and program."""
     instructions, seconds = {}, {}
-    for way in WAYS:
+    for way in ways:
         without = run(machine, kernel, way, model, ":", 0)
         for program, command in programs.items():
-            repetitions, ran = 1, without
+            repetitions = first_repetitions
+            ran = run(machine, kernel, way, model, command, repetitions)
             while ran.seconds < without.seconds + LEAST_SECONDS:
                 repetitions *= 4
                 ran = run(machine, kernel, way, model, command, repetitions)
@@ -86,9 +90,9 @@ def race(machine, kernel, model, programs):
     return instructions, seconds
 
 
-def speeds(machine, kernel, model, programs, rounds):
+def speeds(machine, kernel, model, programs, ways, options):
     """Millions of instructions per second, by way and program."""
-    raced = [race(machine, kernel, model, programs) for _ in range(rounds)]
+    raced = [race(machine, kernel, model, programs, ways, options.repetitions) for _ in range(options.rounds)]
     return {(way, program): raced[0][0][program] / min(seconds[way, program] for _, seconds in raced) / 1e6
             for way, program in raced[0][1]}
 
@@ -99,21 +103,24 @@ def main():
     parser.add_argument("--model", action="append")
     parser.add_argument("--kernel")
     parser.add_argument("--program", action="append", choices=PROGRAMS)
+    parser.add_argument("--way", action="append", default=[])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--repetitions", type=int, default=4)
     options = parser.parse_args()
     machine, models = pathlib.Path(options.machine).resolve(), options.model or ["skylake"]
     if not (machine / "pmusim-machine-emulator").exists():
         sys.exit(f"race_machine.py: there is no machine in {machine}; 'machine/pmusim-machine build' makes it")
     kernel = pathlib.Path(options.kernel or machine / "kernel/bzImage").resolve()
     programs = {name: PROGRAMS[name] for name in options.program or PROGRAMS}
+    ways = [way for way in WAYS if way.plain or not options.way or any(words in way.name for words in options.way)]
     columns = [(model, program) for model in models for program in programs]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         prepare(machine)
-        raced = {model: speeds(machine, kernel, model, programs, options.rounds) for model in models}
+        raced = {model: speeds(machine, kernel, model, programs, ways, options) for model in models}
     print("| M/s | " + " | ".join(f"{program}, `{model}`" for model, program in columns) + " |")
     print("|---|" + "---:|" * len(columns))
-    for way in WAYS:
+    for way in ways:
         print(f"| {way.name} | " + " | ".join(f"{raced[model][way.name, program]:.0f}" for model, program in columns) + " |")
 
 

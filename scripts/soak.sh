@@ -10,7 +10,8 @@
 # scripts/determinism_runs.txt under AddressSanitizer with UndefinedBehaviorSanitizer and under ThreadSanitizer, which have
 # to give the same bytes, then every writer killed at KILLS times as many moments as in CI (default 8), drawn anew, and all tests of
 # hostile content, then, where Debian's kernel source can be installed, both drivers over all set-ups on a program with
-# other random branches in each round. It builds what it needs. Each leaves a line in build/soak/rounds.tsv: date, commit, what,
+# other random branches in each round, then, where machine/pmusim-machine has been built, BOOTS boots of it (default 20), models in turn. It builds what
+# else it needs. Each leaves a line in build/soak/rounds.tsv: date, commit, what,
 # seconds, executions, coverage (edges), ok or failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -79,6 +80,12 @@ drivers() {
   timed two_drivers 1 "$build/bin/pmusim-linux" compare -q --core-mhz 20 "$state/program.pmutrace"
 }
 
+boots() {
+  local number=${BOOTS:-20}
+  [ -x "${PMUSIM_MACHINE_BUILD:-build/machine}/pmusim-machine" ] || return 0
+  timed machine_boots "$number" machine/tests/run.sh boots "$number" $((($1 - 1) * number))
+}
+
 keep() {
   local target control=$state/merge.control
   for target in $(cd build/fuzz/corpus && ls); do
@@ -98,7 +105,7 @@ keep() {
 case "${1:-}" in
   --report) report; exit ;;
   --keep) keep; exit ;;
-  ''|*[!0-9.]*) sed -n '3,15s/^# \?//p' "$0" >&2; exit 2 ;;
+  ''|*[!0-9.]*) sed -n '3,16s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
 end=$(awk -v hours="$1" 'BEGIN {printf "%d", hours * 3600}')
 while ((SECONDS < end)); do
@@ -107,6 +114,7 @@ while ((SECONDS < end)); do
   ((SECONDS < end)) && replays
   ((SECONDS < end)) && nothing_lost "$round"
   ((SECONDS < end)) && drivers "$round"
+  ((SECONDS < end)) && boots "$round"
   report >"$state/report.md"
 done
 cat "$state/report.md"
