@@ -158,7 +158,8 @@ typedef bool wait_t;
 typedef int wait_t;
 #endif
 int smp_call_function_single(int cpu, smp_call_func_t function, void* info, wait_t wait) {
-  if (cpu < 0 || cpu >= nr_cpu_ids || !cpu_online(cpu)) return -ENXIO;
+  // A CPU that comes or goes asks itself.
+  if (cpu != smp_processor_id() && (cpu < 0 || cpu >= nr_cpu_ids || !cpu_online(cpu))) return -ENXIO;
   ask(cpu, function, info);
   return 0;
 }
