@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
@@ -19,19 +20,36 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// The page of a planted program. `name` is the program's file.
+struct Made {
+  explicit Made(const std::string& name) {
+    const std::string program = directory.file(name), page = directory.file("why.html");
+    std::filesystem::copy_file(TEST_PLANTED, program);
+    EXPECT_EQ(run({pmusim(), "trace", "record", "-o", trace, "--", program, "cache_misses"}).status, 0);
+    report = parse_json(run({pmusim(), "why", "-q", "--json", trace}).out);
+    const Output output = run({pmusim(), "why", "-q", "--html", page, trace});
+    EXPECT_EQ(output.status, 0) << output.err;
+    EXPECT_EQ(output.out, "");
+    html = read_file(page);
+  }
+
+  ScratchDirectory directory;
+  std::string trace = directory.file("T");
+  json report;
+  std::string html;
+};
+
 class WhyPage : public testing::Test {
  protected:
   void SetUp() override {
     if (!installed("chromium")) GTEST_SKIP() << "needs chromium to show the page";
   }
   void make(const std::string& name = "planted") {
-    const std::string program = directory_.file(name), trace = directory_.file("T");
-    std::filesystem::copy_file(TEST_PLANTED, program);
-    ASSERT_EQ(run({pmusim(), "trace", "record", "-o", trace, "--", program, "cache_misses"}).status, 0);
-    report = parse_json(run({pmusim(), "why", "-q", "--json", trace}).out);
-    const Output output = run({pmusim(), "why", "-q", "--html", html_, trace});
-    ASSERT_EQ(output.status, 0) << output.err;
-    ASSERT_EQ(output.out, "");
+    static std::map<std::string, Made> all;  // tests of a process share them
+    const Made& page = all.try_emplace(name, name).first->second;
+    ASSERT_FALSE(page.html.empty());
+    report = page.report;
+    trace_ = page.trace;
+    std::ofstream(html_) << page.html;
   }
   /// What the browser makes of it after `script`; `log(text)` writes into it.
   std::string shown(const std::string& script) {
@@ -61,6 +79,7 @@ class WhyPage : public testing::Test {
 
   ScratchDirectory directory_;
   std::string html_ = directory_.file("why.html");
+  std::string trace_;
   json report;
 };
 
@@ -199,8 +218,7 @@ TEST_F(WhyPage, NeedsNoNetwork) {
 
 TEST_F(WhyPage, WithoutAFolderIsRefused) {
   make();
-  const Output refused =
-      run({pmusim(), "why", "-q", "--html", "/no/such/folder/x.html", directory_.file("T")});
+  const Output refused = run({pmusim(), "why", "-q", "--html", "/no/such/folder/x.html", trace_});
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("/no/such/folder"));
 }
