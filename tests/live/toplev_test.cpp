@@ -154,7 +154,7 @@ TEST_P(Toplev, LevelsDivideTheSlots) {
 // What toplev asks perf before it measures.
 TEST_P(Toplev, FindsThePmuItAsksFor) {
   const std::vector<std::string> model{"--model", GetParam(), "--uncounted-zero"};
-  EXPECT_EQ(run_live({"perf", "stat", "--log-fd", "2", "true"}, model).status, 0);
+  EXPECT_EQ(run_live({"perf", "stat", "--log-fd", "2", brief_program}, model).status, 0);
   const std::string off_core = std::string(GetParam()) == "sapphirerapids" ? "0x2a" : "0xb7";
   const Output response = run_live(
       {"perf", "stat", "-e",
