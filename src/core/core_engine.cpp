@@ -263,19 +263,26 @@ CoreEngine::Ready CoreEngine::move(const LoweredInstruction& lowered, Ready sour
   return {start + 1, WaitingFor::execution};
 }
 
-// What it writes is no other name of a value any more.
-void CoreEngine::name_anew(const LoweredInstruction& lowered, const x86::Instruction& instruction,
-                           u64 dispatched) {
-  x86::RegisterMask written = 0;
+// What it writes is no other name of a value any more. Seldom is any, so that a look comes first.
+[[gnu::always_inline]] inline void CoreEngine::name_anew(const LoweredInstruction& lowered,
+                                                         const x86::Instruction& instruction,
+                                                         u64 dispatched) {
+  const x86::RegisterMask names = general_moves_.names() | vector_moves_.names();
+  if (names == 0) return;
+  x86::RegisterMask named = 0;
   for (const u8 each : lowered.results)
-    if (each < LoweredInstruction::no_source) written |= bit(each);
-  if (lowered.masked) written = instruction.registers_written;
-  const auto write = [&](MoveSlots& moves) {
-    for (x86::RegisterMask left = written & moves.names(); left != 0; left &= left - 1)
-      moves.write(static_cast<unsigned>(std::countr_zero(left)), dispatched);
-  };
-  write(general_moves_);
-  write(vector_moves_);
+    if (each < LoweredInstruction::no_source) named |= names & bit(each);
+  if (lowered.masked) named = names & instruction.registers_written;
+  if (named != 0) [[unlikely]]
+    forget_names(named, dispatched);
+}
+
+void CoreEngine::forget_names(x86::RegisterMask named, u64 dispatched) {
+  for (; named != 0; named &= named - 1) {
+    const auto name = static_cast<unsigned>(std::countr_zero(named));
+    general_moves_.write(name, dispatched);
+    vector_moves_.write(name, dispatched);
+  }
 }
 
 template <IssueOrder order>
@@ -324,7 +331,7 @@ template <IssueOrder order>
   }
   if (lowered.move != RenamedMove::none)
     result = move(lowered, result, dispatched);
-  else if ((general_moves_.names() | vector_moves_.names()) != 0)
+  else
     name_anew(lowered, instruction, dispatched);
   if (lowered.enters_kernel) result = {result.cycle() + parameters_.system_call_cycles, result.reason()};
   write(lowered, instruction, result);

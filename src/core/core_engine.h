@@ -181,6 +181,7 @@ class CoreEngine {
   Ready execute(const x86::Instruction& instruction, const LoweredInstruction& lowered, u64 dispatched);
   Ready move(const LoweredInstruction& lowered, Ready source, u64 dispatched);
   void name_anew(const LoweredInstruction& lowered, const x86::Instruction& instruction, u64 dispatched);
+  void forget_names(x86::RegisterMask named, u64 dispatched);
   void write(const LoweredInstruction& lowered, const x86::Instruction& instruction, Ready result);
   void transfer_control(const LoweredInstruction& branch, Passed& passed);
   void redirect_fetch(Prediction prediction, u64 resolved);

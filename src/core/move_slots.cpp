@@ -17,8 +17,10 @@ void MoveSlots::leave(unsigned name) {
 // Those of values that have one name left, unless it keeps them.
 void MoveSlots::free_slots() {
   if (last_name_keeps_slot_ || taken_ == 0) return;
-  for (const x86::RegisterMask names : names_of_)
-    if (std::has_single_bit(names)) leave(static_cast<unsigned>(std::countr_zero(names)));
+  for (x86::RegisterMask left = names_; left != 0; left &= left - 1) {
+    const auto name = static_cast<unsigned>(std::countr_zero(left));
+    if (std::has_single_bit(names_of_[value_of_[name]])) leave(name);
+  }
 }
 
 // They are freed in cycles without moves.
