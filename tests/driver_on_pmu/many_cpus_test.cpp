@@ -352,7 +352,7 @@ TEST_F(ManyCpus, Scenario13AMoveIsPreemptionHereAndAnArrivalThere) {
   EXPECT_THAT(switches_in(from),
               ElementsAre(SwitchSeen{1 * ms, A, 0, 0, 0x6000}, SwitchSeen{1 * ms, 0, A, A, 0}));
   EXPECT_THAT(switches_in(to),
-              ElementsAre(SwitchSeen{1 * ms, 0, A, A, 0x2000}, SwitchSeen{1 * ms, A, 0, 0, 0}));
+              ElementsAre(SwitchSeen{1 * ms, 0, A, A, 0x6000}, SwitchSeen{1 * ms, A, 0, 0, 0}));
 }
 
 /// T1 and T2 are clones of A, whose events they inherit, and take turns on CPU 0.
