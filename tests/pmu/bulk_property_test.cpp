@@ -374,7 +374,7 @@ class QuietRace {
 
   void program(DrivenCpu& machine, Draws& dice) {
     dice.program(machine, model_);
-    machine.period = 2'000 + dice.below(dice.one_in(2) ? 20'000 : 1'000'000);
+    machine.period = 1'000 + dice.below(dice.one_in(2) ? 10'000 : 1'000'000);
     machine.set_counters(~u64{0});
   }
   void log_branches(std::span<const std::size_t> kinds) {
