@@ -38,6 +38,7 @@ count icelake-server
 boot sapphirerapids 'Architectural LBR, PEBS fmt4\+-baseline, +AnyThread deprecated, Sapphire Rapids events, 32-deep LBR, full-width counters, Intel PMU driver'
 boot genoa 'Fam17h\+ 16-deep LBR, core perfctr, AMD PMU driver'
 precise diamondrapids trixie-backports
+short skylake-x
 record skylake-x
 trace skylake-x
 trace sapphirerapids

@@ -73,6 +73,8 @@ CpuModel model_of_machine(const char* name) {
   }
   model->core.tsc_per_core_cycle_numerator = model->core.tsc_per_core_cycle_denominator = 1;
   model->policies.pmi_boundary = 1;  // the emulator stops behind the instruction that finds a PMI due
+  // PEBS writes records until a handler has stopped it: one beyond the threshold is served with the others.
+  model->policies.pmi_while_masked = 2;
   return *model;
 }
 

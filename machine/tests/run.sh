@@ -5,6 +5,7 @@
 #   run.sh boot MODEL PATTERN    the kernel's driver finds the model's PMU: a line of its log
 #   run.sh count MODEL           counts of a program whose counts are known
 #   run.sh precise MODEL SUITE   samples by PEBS on the newest kernel of a release of Debian's, fetched if it is not there
+#   run.sh short MODEL           PEBS with periods shorter than a handler: each NMI finds what it is for
 #   run.sh record MODEL          perf here reports samples taken there, of the kernel and of a program, by name
 #   run.sh trace MODEL           a trace with the kernel replays to the counts that the guest had, and shows processes and code by name
 #   run.sh files                 what the command writes comes back, with its exit status and output
@@ -50,6 +51,11 @@ case "$what" in
     kernel=$("$here/../fetch-packages.sh" kernel "$PMUSIM_MACHINE_BUILD/kernel-$3" "$3")
     run --kernel "$kernel" -- perf record -q -e cycles:pp -c 10007 -o perf.data dd if=/dev/zero of=/dev/null bs=4k count=200 2>err || fail "$(cat err)"
     perf report -i perf.data --stats 2>/dev/null | grep -E 'SAMPLE events: +[0-9]{2,}' >/dev/null || fail "few samples: $(grep 'Performance Events' console)" ;;
+  short)
+    loop
+    run --file loop -- perf record -q -e cycles:pp -c 123 -o perf.data ./loop
+    perf report -i perf.data --stats 2>/dev/null | grep -E 'SAMPLE events: +[0-9]{3,}' >/dev/null || fail "few samples"
+    ! grep 'unknown reason' console || fail "NMIs that the kernel knows no reason of" ;;
   record)
     loop
     run --file loop -- perf record -q -e cycles:pp -c 10007 -o perf.data sh -c './loop; dd if=/dev/zero of=/dev/null bs=64k count=100 2>/dev/null'
@@ -176,5 +182,5 @@ END
       umount small
       [ $status = 2 ] && grep -q 'small/large: cannot be written to its end' err || fail "a full disk: $status, $(cat err)"
     fi ;;
-  *) sed -n '3,16s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,17s/^# \?//p' "$0" >&2; exit 2 ;;
 esac

@@ -19,8 +19,9 @@ constexpr PolicyInfo known_policies[] = {
     {"pebs_pmi_skid_cycles", &Policies::pebs_pmi_skid_cycles, most_cycles,
      "cycles from the end of a PEBS assist to the instruction boundary that takes the PMI it asks for",
      "SDM vol. 3 gives no number; the assist has drained the pipeline"},
-    {"pmi_while_masked", &Policies::pmi_while_masked, 1,
-     "a PMI request while LVTPC is masked: 0 stays pending, 1 is lost",
+    {"pmi_while_masked", &Policies::pmi_while_masked, 2,
+     "a PMI request while LVTPC is masked: 0 stays pending, 1 is lost, 2 stays pending unless GLOBAL_STATUS "
+     "is 0 when LVTPC is unmasked",
      "SDM vol. 3, local APIC: the mask inhibits the interrupt; what becomes of the request is not said"},
     {"pmi_repeat", &Policies::pmi_repeat, 1,
      "a wrap of a counter whose status bit is already set: 1 requests another PMI, 0 does not",

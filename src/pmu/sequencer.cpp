@@ -242,6 +242,12 @@ void Sequencer::request_pmi(u32 skid_cycles, observed::PmiCause cause, u64 cycle
   if ((debugctl & msr::debugctl::FREEZE_PERFMON_ON_PMI) != 0) freeze_counters(cycle);
 }
 
+/// At a write of LVTPC: the handler may have served already what a request that waits was for.
+void Sequencer::drop_served_pmi() {
+  if (model_->policies.pmi_while_masked == 2 && model_->has_global_control() && counters_.status() == 0)
+    pmi_.acknowledge();
+}
+
 void Sequencer::freeze_lbr(u64 cycle) {
   const bool streamlined = model_->freeze == FreezeStyle::streamlined;
   const bool ran = streamlined ? (counters_.status() & msr::status::LBR_FRZ) == 0
@@ -375,6 +381,7 @@ FaultOr<u64> Sequencer::rdmsr(u32 address) {
 Written Sequencer::write_register(u32 address, u64 value) {
   const Written written = registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_,
                                             xsave_, ibs_, branch_sampling_);
+  if (address == msr::X2APIC_LVTPC && written.fault == Fault::none) drop_served_pmi();
   if (!written.steers) return written;
   derive();
   if (branch_sampling_.take_release()) request_pmi(0, observed::PmiCause::overflow);
@@ -418,6 +425,7 @@ Fault Sequencer::write_xapic(u32 number, std::span<const std::byte> in) {
   if (in.size() != sizeof word) return Fault::pf;
   std::memcpy(&word, in.data(), sizeof word);
   control_.write_xapic(number, word);
+  if (number == msr::X2APIC_LVTPC) drop_served_pmi();
   observer_.notify(&Observer::on_register_write, {now(), number, word});
   return Fault::none;
 }

@@ -165,6 +165,7 @@ class Sequencer {
   void arm_assists(u64 overflowed, u64 cycle);
   void request_pmi(u32 skid_cycles, observed::PmiCause cause) { request_pmi(skid_cycles, cause, now()); }
   void request_pmi(u32 skid_cycles, observed::PmiCause cause, u64 cycle);
+  void drop_served_pmi();
   void freeze_lbr(u64 cycle);
   void freeze_counters(u64 cycle);
   bool pmi_on_its_way() const {
