@@ -145,7 +145,7 @@ def reason_of(name, row, known):
     """The known reasons for a row, each once, and what was said where there is none."""
     found = []
     for result in row:
-        if result.what != OK:
+        if result.what not in (OK, NOT_RUN):
             sentence = next((reason.sentence for reason in known if reason.test.fullmatch(name) and reason.results.fullmatch(result.what)),
                             f"? {result.said}")
             if sentence not in found:
@@ -158,7 +158,7 @@ def table(columns):
     tests = sorted({test for column in columns.values() for test in column})
     rows, passed = {}, 0
     for test in tests:
-        row = [column.get(test, Result(NOT_RUN, "not run")) for column in columns.values()]
+        row = [column.get(test, Result(NOT_RUN, "")) for column in columns.values()]
         if all(result.what == OK for result in row):
             passed += 1
             continue
