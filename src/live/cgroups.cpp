@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/split.h"
 #include "live/descriptor_link.h"
 #include "live/machine_view.h"
 #include "trace/tracee.h"
@@ -21,15 +22,6 @@ namespace pmusim::live {
 namespace {
 
 constexpr std::string_view controller = "perf_event";
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    parts.push_back(text.substr(0, text.find(at)));
-    text.remove_prefix(std::min(text.size(), parts.back().size() + 1));
-  }
-  return parts;
-}
 
 bool has_controller(std::string_view list) {
   return std::ranges::any_of(split(list, ','), [](std::string_view name) { return name == controller; });

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/split.h"
 #include "cpu/tables/costs/bonnell_to_tremont.h"
 #include "cpu/tables/costs/goldencove_to_lioncove.h"
 #include "cpu/tables/costs/gracemont_to_skymont.h"

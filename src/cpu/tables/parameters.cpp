@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 
+#include "base/split.h"
 #include "cpu/parameter_values.h"
 #include "cpu/tables/parameters/bonnell_to_tremont.h"
 #include "cpu/tables/parameters/genoa_to_strix.h"

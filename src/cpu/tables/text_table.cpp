@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/split.h"
+
 namespace pmusim::tables {
 namespace {
 
@@ -42,17 +44,6 @@ void expect_names_once(const std::vector<Row>& rows) {
 }
 
 }  // namespace
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  parts.reserve(32);
-  for (std::size_t at = text.find_first_not_of(separator); at != text.npos;) {
-    const std::size_t end = std::min(text.find(separator, at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = text.find_first_not_of(separator, end);
-  }
-  return parts;
-}
 
 TextTable read_table(std::string_view text) {
   std::vector<std::string_view> lines = split(text, '\n');

@@ -28,9 +28,6 @@ struct TextTable {
   std::vector<Row> rows;
 };
 
-/// The parts of a text between separators, without empty ones.
-std::vector<std::string_view> split(std::string_view text, char separator);
-
 /// Throws std::logic_error where a row has not a cell for each column, or a name that a row before it has.
 TextTable read_table(std::string_view text);
 
