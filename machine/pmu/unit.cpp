@@ -263,7 +263,7 @@ void Unit::advance(Block& block, unsigned ending, u64 executions) {
     const u64 begin = pmu_.now();
     for (Retirement r : execution) {
       r.cycle += begin;
-      r.taken = false;  // its branch is told apart
+      r.taken = false;  // its branch is logged separately
       pmu_.retire(r);
     }
   }

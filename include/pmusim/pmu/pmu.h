@@ -54,7 +54,7 @@ class BlockTotals {
   std::shared_ptr<const BlockSums> sums_;
 };
 
-/// Whether taken branches of a block are recorded whenever it executes, or told apart by `Pmu::log_branch`.
+/// Whether taken branches of a block are recorded whenever it executes, or separately by `Pmu::log_branch`.
 enum class BlockBranches : u8 { with_block, apart };
 
 /// The performance monitoring unit of one logical processor.
@@ -112,9 +112,9 @@ class Pmu final : public Bus {
   /// happen but branch records, whatever they are and at whatever privilege, if none adds more than `most` to
   /// a counter of a quantity. Any blocks of no more instructions together have headroom(), one after the
   /// other, and add the same in any order that has the same block last. As branch records show the order,
-  /// taken branches are told apart, each once, before or after the block that has it. 0 where no totals hold,
-  /// while branches go to the branch trace store or transactions are under way, and before anything has
-  /// retired.
+  /// taken branches are logged separately, each once, before or after the block that has it. 0 where no
+  /// totals hold, while branches go to the branch trace store or transactions are under way, and before
+  /// anything has retired.
   ///
   ///     u64 quiet = pmu.quiet_instructions();
   ///     for (; quiet >= executed.instructions(); quiet -= executed.instructions()) {
