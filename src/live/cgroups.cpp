@@ -33,9 +33,15 @@ struct Membership {
   bool is_version_2 = false;
 };
 
+/// What the perf core takes for the name of a cgroup.
+bool is_path(std::string_view text) {
+  return text == "/" || (text.starts_with('/') && !text.ends_with('/') && text.find("//") == text.npos);
+}
+
 std::optional<Membership> membership_in(std::string_view line) {
-  const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-  if (first == line.npos || second == line.npos) return std::nullopt;
+  const std::size_t first = line.find(':');
+  const std::size_t second = first == line.npos ? first : line.find(':', first + 1);
+  if (second == line.npos || !is_path(line.substr(second + 1))) return std::nullopt;
   return Membership{line.substr(first + 1, second - first - 1), line.substr(second + 1),
                     line.starts_with("0::")};
 }
@@ -53,16 +59,35 @@ std::optional<Membership> counted_membership(std::string_view memberships) {
 
 /// Space, tab, newline and backslash are three octal digits behind a backslash there.
 std::string unescaped(std::string_view text) {
+  constexpr std::size_t digits = 3;
+  const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
   std::string plain;
-  for (std::size_t n = 0; n < text.size(); ++n) {
-    if (text[n] != '\\' || n + 3 >= text.size()) {
-      plain += text[n];
-      continue;
-    }
-    plain += static_cast<char>((text[n + 1] - '0') * 64 + (text[n + 2] - '0') * 8 + (text[n + 3] - '0'));
-    n += 3;
+  while (!text.empty()) {
+    const std::string_view octal = text.substr(1, digits);
+    const bool is_escape = text[0] == '\\' && octal.size() == digits && std::ranges::all_of(octal, is_octal);
+    unsigned code = 0;
+    for (const char digit : octal) code = code * 8 + static_cast<unsigned>(digit - '0');
+    plain += is_escape ? static_cast<char>(code) : text[0];
+    text.remove_prefix(is_escape ? 1 + digits : 1);
   }
   return plain;
+}
+
+/// A line of mounts: what of the file system is mounted, and where; the kind of file system and its options.
+struct Mount {
+  std::string root, point;
+  std::string_view system, options;
+};
+
+std::optional<Mount> mount_in(std::string_view line) {
+  constexpr std::string_view separator = " - ";  // behind any number of optional fields
+  const std::size_t optional_end = line.find(separator);
+  if (optional_end == line.npos) return std::nullopt;
+  const auto of_mount = split(line.substr(0, optional_end), ' ');
+  const auto of_system = split(line.substr(optional_end + separator.size()), ' ');
+  if (of_mount.size() < 5 || of_system.empty()) return std::nullopt;
+  Mount mount{unescaped(of_mount[3]), unescaped(of_mount[4]), of_system.front(), of_system.back()};
+  return is_path(mount.root) && is_path(mount.point) ? std::optional(std::move(mount)) : std::nullopt;
 }
 
 /// What is behind `top` of a path that is there or below.
@@ -99,13 +124,11 @@ CgroupMounts::CgroupMounts(std::string_view memberships, std::string_view mounts
   const auto counted = counted_membership(memberships);
   if (!counted) return;
   for (const std::string_view line : split(mounts, '\n')) {
-    const std::size_t optional_end = line.find(" - ");
-    const auto fields = split(line.substr(0, optional_end), ' ');
-    if (optional_end == line.npos || fields.size() < 5) continue;
-    const auto system = split(line.substr(optional_end + 3), ' ');
-    const bool is_it = counted->is_version_2 ? system.front() == "cgroup2"
-                                             : system.front() == "cgroup" && has_controller(system.back());
-    if (is_it) roots_[unescaped(fields[4])] = unescaped(fields[3]);
+    const auto mount = mount_in(line);
+    if (!mount) continue;
+    const bool is_it = counted->is_version_2 ? mount->system == "cgroup2"
+                                             : mount->system == "cgroup" && has_controller(mount->options);
+    if (is_it) roots_[mount->point] = mount->root;
   }
 }
 

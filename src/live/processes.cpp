@@ -26,15 +26,16 @@ std::vector<u32> numbers_in(const std::string& folder) {
 }
 
 /// 0: gone.
-u32 parent_of(u32 pid) {
-  const std::string stat = trace::proc_file(pid, "stat");
+u32 parent_of(u32 pid) { return parent_in(trace::proc_file(pid, "stat")); }
+
+}  // namespace
+
+u32 parent_in(const std::string& stat) {
   const std::size_t name_end = stat.rfind(')');  // names may hold anything
   u32 parent = 0;
   if (name_end != std::string::npos) std::sscanf(stat.c_str() + name_end, ") %*c %u", &parent);
   return parent;
 }
-
-}  // namespace
 
 std::set<u32> descendants_of(u32 ancestor) {
   std::vector<std::pair<u32, u32>> parents;  // of whom
@@ -56,7 +57,12 @@ bool descends_from(u32 pid, u32 ancestor) {
 std::vector<u32> threads_of(u32 pid) { return numbers_in(fmt::format("/proc/{}/task", pid)); }
 
 TaskStatus status_of(u32 tid) {
-  const std::string text = trace::proc_file(tid, "status");
+  TaskStatus status = status_in(trace::proc_file(tid, "status"));
+  status.user_namespace = identity_of(fmt::format("/proc/{}/ns/user", tid));
+  return status;
+}
+
+TaskStatus status_in(const std::string& text) {
   const auto value = [&](std::string_view name) {
     const std::size_t at = text.find(name);
     return at == std::string::npos ? "" : text.c_str() + at + name.size();
@@ -70,7 +76,7 @@ TaskStatus status_of(u32 tid) {
           .tracer = static_cast<u32>(number("\nTracerPid:", 10)),
           .user = static_cast<u32>(number("\nUid:", 10)),
           .capabilities = number("\nCapEff:", 16),
-          .user_namespace = identity_of(fmt::format("/proc/{}/ns/user", tid)),
+          .user_namespace = {},
           .has_ended = state.empty() || state.starts_with('Z') || state.starts_with('X')};
 }
 

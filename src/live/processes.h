@@ -3,6 +3,7 @@
 #define PMUSIM_SRC_LIVE_PROCESSES_H
 
 #include <set>
+#include <string>
 #include <vector>
 
 #include "live/machine_view.h"
@@ -34,6 +35,11 @@ struct TaskStatus {
   }
 };
 TaskStatus status_of(u32 tid);
+
+/// Of the text of /proc/ID/status, all but the namespace; what it does not say is 0.
+TaskStatus status_in(const std::string& text);
+/// The parent in the text of /proc/ID/stat; 0: it says none.
+u32 parent_in(const std::string& stat);
 
 }  // namespace pmusim::live
 

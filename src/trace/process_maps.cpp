@@ -19,29 +19,32 @@ std::string_view take(std::string_view& text, char separator) {
   return word;
 }
 
-u64 hexadecimal(std::string_view word) {
+std::optional<u64> hexadecimal(std::string_view word) {
   u64 value = 0;
-  std::from_chars(word.data(), word.data() + word.size(), value, 16);
-  return value;
+  const char* const end = word.data() + word.size();
+  const auto [read_to, error] = std::from_chars(word.data(), end, value, 16);
+  return error == std::errc() && read_to == end ? std::optional(value) : std::nullopt;
 }
 
 u32 protection_of(std::string_view letters) {
   u32 protection = 0;
-  if (letters.starts_with('r')) protection |= PROT_READ;
-  if (letters.substr(1).starts_with('w')) protection |= PROT_WRITE;
-  if (letters.substr(2).starts_with('x')) protection |= PROT_EXEC;
+  if (letters[0] == 'r') protection |= PROT_READ;
+  if (letters[1] == 'w') protection |= PROT_WRITE;
+  if (letters[2] == 'x') protection |= PROT_EXEC;
   return protection;
 }
 
 // start-end perms offset dev inode   path
-Mapping parse_line(std::string_view line) {
-  Mapping m;
-  m.start = hexadecimal(take(line, '-'));
-  m.bytes = hexadecimal(take(line, ' ')) - m.start;
+std::optional<Mapping> parse_line(std::string_view line) {
+  const auto start = hexadecimal(take(line, '-')), end = hexadecimal(take(line, ' '));
   const std::string_view permissions = take(line, ' ');
+  if (!start || !end || *end <= *start || permissions.size() != 4) return std::nullopt;
+  Mapping m;
+  m.start = *start;
+  m.bytes = *end - *start;
   m.protection = protection_of(permissions);
   m.flags = permissions.ends_with('s') ? MAP_SHARED : MAP_PRIVATE;
-  m.file_offset = hexadecimal(take(line, ' '));
+  m.file_offset = hexadecimal(take(line, ' ')).value_or(0);
   take(line, ' ');  // device
   take(line, ' ');  // inode
   const std::size_t path = line.find_first_not_of(' ');
@@ -87,10 +90,11 @@ bool changes_maps(u64 call) {
 std::vector<Mapping> parse_maps(std::string_view text) {
   std::vector<Mapping> result;
   while (!text.empty()) {
-    Mapping m = parse_line(take(text, '\n'));
-    const bool executable = (m.protection & PROT_EXEC) != 0;
-    if (m.path.empty() && executable) m.path = "//anon";
-    if (!m.path.empty()) result.push_back(std::move(m));
+    std::optional<Mapping> m = parse_line(take(text, '\n'));
+    if (!m) continue;
+    const bool executable = (m->protection & PROT_EXEC) != 0;
+    if (m->path.empty() && executable) m->path = "//anon";
+    if (!m->path.empty()) result.push_back(std::move(*m));
   }
   return result;
 }

@@ -10,7 +10,7 @@
 namespace pmusim::trace {
 
 /// The mappings that a trace keeps, from the text of /proc/PID/maps: files, named areas, executable memory.
-/// Without build ids.
+/// Without build ids. What is no such line is left out.
 std::vector<Mapping> parse_maps(std::string_view text);
 
 /// Whether a system call (SYS_*) may change them.

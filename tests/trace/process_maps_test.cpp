@@ -23,6 +23,15 @@ TEST(ProcessMaps, AreWhatTheKernelWrites) {
       << "memory without a name is told where it has code";
 }
 
+TEST(ProcessMaps, WhatIsNoLineOfThemIsLeftOut) {
+  EXPECT_THAT(
+      parse_maps("\n00401000\n00401000-\n00401000-00403000\n00401000-00403000 \n00401000-00403000 r\n"
+                 "00403000-00401000 r-xp 00001000 08:02 1234 /bin/a b\nmaps - x /\n- rwxp\n"
+                 "-00403000 r-xp 00001000 08:02 1234 /bin/a b\n4o1000-00403000 r-xp 0 08:02 1234 /bin/a b\n"
+                 "00401000-00403000 r-xp 00001000 08:02 1234 /bin/a b"),
+      ElementsAre(code));
+}
+
 TEST(ProcessMaps, CodeHasChangedWhereSomeWasAddedOrRemoved) {
   EXPECT_TRUE(compare_maps({data}, {code, data}).code_changed());
   EXPECT_TRUE(compare_maps({code, data}, {data}).code_changed());
