@@ -137,8 +137,8 @@ std::string summary_text(const RecordSummary& summary, const RecordCommand& comm
 std::string chosen_text(const ChosenPeriods& periods) {
   std::string text;
   for (const ChosenPeriod& one : periods.chosen)
-    text += line(fmt::format("{}: a sample every {} (-c or -F choose another), {}", one.event, one.period,
-                             expectation_text(periods, one)));
+    text += line(fmt::format("{}: a sample every {} (-c or -F choose another), {}", printable(one.event),
+                             one.period, expectation_text(periods, one)));
   return text;
 }
 
@@ -146,8 +146,8 @@ std::string events_text(const std::vector<events::EventGroup>& groups) {
   std::string text;
   for (const events::EventGroup& group : groups)
     for (const events::ParsedEvent& event : group.events)
-      text += fmt::format("{}: type {}, config {:#x}, config1 {:#x}, precise {}{}, {} {}\n", event.name,
-                          event.attr.type, event.attr.config, event.attr.config1,
+      text += fmt::format("{}: type {}, config {:#x}, config1 {:#x}, precise {}{}, {} {}\n",
+                          printable(event.name), event.attr.type, event.attr.config, event.attr.config1,
                           static_cast<unsigned>(event.attr.precise_ip),
                           event.precision_may_fall ? " or less" : "",
                           event.attr.freq != 0 ? "frequency" : "period", event.attr.sample_period);

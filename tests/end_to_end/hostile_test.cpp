@@ -151,6 +151,16 @@ TEST_F(Hostile, NamesOfBothSidesOfAComparisonAreShownAsBytes) {
   EXPECT_THAT(output.out + output.err, AllOf(IsFitForATerminal(), HasSubstr("evil\\x1b[2J")));
 }
 
+TEST_F(Hostile, NamesGivenToEventsAreShownAsBytes) {
+  const std::string input = trace("T"), event = "cycles/name=evil\x1b[2J/u";
+  for (const Arguments& command : {Arguments{"stat", "-v", "-e", event},
+                                   {"record", "-v", "-c", "100", "-o", file("out"), "-e", event}}) {
+    const Output output = pmusim_with(command, {input});
+    EXPECT_EQ(output.status, 0) << output.err;
+    EXPECT_THAT(output.out + output.err, AllOf(IsFitForATerminal(), HasSubstr("evil\\x1b[2J"))) << command[0];
+  }
+}
+
 TEST_F(Hostile, NamesInExportsEndNoLine) {
   const std::string input = profile(hostile_name);
   for (const char* const format : {"collapsed", "callgrind"}) {
