@@ -12,7 +12,7 @@ namespace {
 
 namespace m = msr::amd;
 
-bool is_count(u32 address) { return address >= m::CTR0 && address < m::CTR0 + 12 && address % 2 == 1; }
+bool is_count(u64 address) { return address >= m::CTR0 && address < m::CTR0 + 12 && address % 2 == 1; }
 
 std::optional<u64> not_reloaded(const Access& a) {
   return a.in_handler && is_count(a.address) ? std::nullopt : std::optional(a.value);

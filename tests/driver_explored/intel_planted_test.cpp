@@ -8,7 +8,7 @@
 namespace pmusim::driver::intel_planted_test {
 namespace {
 
-bool is_acknowledgement(u32 address) { return address == msr::PERF_GLOBAL_STATUS_RESET; }
+bool is_acknowledgement(u64 address) { return address == msr::PERF_GLOBAL_STATUS_RESET; }
 
 std::optional<u64> not_reloaded(const Access& a) {
   return a.in_handler && is_intel_counter(a.address) ? std::nullopt : std::optional(a.value);
