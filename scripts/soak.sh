@@ -8,8 +8,8 @@
 #
 # A round is every fuzzer for ROUND seconds (default 120) with numbers of its own, then a replay of every run of
 # scripts/determinism_runs.txt under AddressSanitizer with UndefinedBehaviorSanitizer and under ThreadSanitizer, which have
-# to give the same bytes, then every writer killed at KILLS times as many moments as in CI (default 8), drawn anew, and all tests of
-# hostile content, then, where Debian's kernel source can be installed, both drivers over all set-ups on a program with
+# to give the same bytes, then every writer, and every command that starts a program, killed at KILLS times as many moments as in CI (default 8), drawn anew,
+# and all tests of hostile content, then, where Debian's kernel source can be installed, both drivers over all set-ups on a program with
 # other random branches in each round, then, where machine/pmusim-machine has been built, BOOTS boots of it (default 20), models in turn. It builds what
 # else it needs. Each leaves a line in build/soak/rounds.tsv: date, commit, what,
 # seconds, executions, coverage (edges), ok or failed.
@@ -64,10 +64,12 @@ replays() {
 
 nothing_lost() {
   cmake --preset release -DPMUSIM_TESTS=ON -DPMUSIM_BENCHMARKS=OFF >/dev/null
-  cmake --build --preset release --target test_end_to_end
+  cmake --build --preset release --target test_end_to_end test_live
   local times=${KILLS:-8}
   timed killed_writers $((times * 13 * 17)) env PMUSIM_KILLS="$times" PMUSIM_SEED="$1" \
     build/release/tests/test_end_to_end --gtest_filter='Of/Writers.*:KilledSweep.*'
+  timed killed_programs $((times * 12 * 6)) env PMUSIM_KILLS="$times" PMUSIM_SEED="$1" \
+    build/release/test_live --gtest_filter='Of/Killed.*'
   timed hostile_content 1 build/release/tests/test_end_to_end --gtest_filter='Hostile*:By/Interrupted.*:*PartialCounts.*'
 }
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
@@ -111,6 +112,11 @@ int Running::end_with(int signal) const {
   int status = 0;
   ::waitpid(child_, &status, 0);
   return status;
+}
+
+unsigned number_from(const char* variable, unsigned otherwise) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? static_cast<unsigned>(std::max(1, std::atoi(text))) : otherwise;
 }
 
 bool installed(const std::string& program) {

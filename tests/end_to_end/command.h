@@ -67,6 +67,9 @@ std::string read_file(const std::string& path);
 std::vector<std::string> command_lines();
 std::vector<std::string> lines(const std::string& text);
 
+/// For longer runs (scripts/soak.sh): another number in the environment. At least 1.
+unsigned number_from(const char* variable, unsigned otherwise);
+
 }  // namespace pmusim::test
 
 #endif

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -167,12 +166,6 @@ class Writers : public testing::TestWithParam<Writer> {
 
   ScratchDirectory scratch_;
 };
-
-/// For longer runs (scripts/soak.sh): another number in the environment.
-unsigned number_from(const char* variable, unsigned otherwise) {
-  const char* const text = std::getenv(variable);
-  return text != nullptr ? static_cast<unsigned>(std::max(1, std::atoi(text))) : otherwise;
-}
 
 /// 13 moments for each of sixteen: 208. PMUSIM_KILLS is how many times as many.
 unsigned rounds() { return 13 * number_from("PMUSIM_KILLS", 1); }
