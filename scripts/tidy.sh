@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# clang-tidy over all sources and tests, but for those that passed before and have not changed since, nor a header
-# of theirs.
+# clang-tidy over all sources and tests, those changed last first, but for those that passed before and have not changed
+# since, nor a header of theirs.
 #
 #   scripts/tidy.sh [FILE...]     with the compile commands of build/clang (cmake --preset clang); TIDY_CACHE says
 #                                 where it remembers (default ~/.cache/pmusim-tidy), TIDY_SECONDS when to begin no
@@ -45,7 +45,7 @@ tidy() {
 export -f content summary is_as_it_passed remember tidy
 if [ $# -eq 0 ]; then
   mapfile -t files < <(git ls-files 'src/*.cpp' 'tools/*.cpp' 'tests/*.cpp' ':!*_fuzz.cpp' ':!tests/*/programs/*' \
-    ':!tests/end_to_end/ordinary/*' ':!tests/fuzz/*')
+    ':!tests/end_to_end/ordinary/*' ':!tests/fuzz/*' | scripts/newest_first.py)
   set -- "${files[@]}"
 fi
 printf '%s\n' "$@" | xargs -P "$(nproc)" -I FILE bash -c 'tidy FILE'
