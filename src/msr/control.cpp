@@ -2,6 +2,7 @@
 // The switches: what the processor as a whole is set to do, and what it reports that it can.
 #include "msr/control.h"
 
+#include "arch/misc_enable.h"
 #include "pmusim/arch/debug_store.h"
 
 namespace pmusim {
@@ -40,14 +41,13 @@ constexpr Field debugctl_fields[] = {
     {d::RTM_DEBUG, "RTM_DEBUG", [](const CpuModel& m, unsigned) { return all_if(m.rtm); }},
 };
 
-// IA32_MISC_ENABLE: three bits tell what the part can do, and software cannot change them.
-constexpr u64 perfmon_available = bit(7), bts_unavailable = bit(11), pebs_unavailable = bit(12);
+// IA32_MISC_ENABLE: software cannot change what tells what the part can do.
 constexpr Field misc_enable_fields[] = {
     {bit(0), "fast strings"},
     {bit(3), "TCC"},
-    {perfmon_available, "perfmon available (RO)"},
-    {bts_unavailable, "BTS unavailable (RO)"},
-    {pebs_unavailable, "PEBS unavailable (RO)"},
+    {msr::misc_enable::PERFMON_AVAILABLE, "perfmon available (RO)"},
+    {msr::misc_enable::BTS_UNAVAILABLE, "BTS unavailable (RO)"},
+    {msr::misc_enable::PEBS_UNAVAILABLE, "PEBS unavailable (RO)"},
     {bit(16), "SpeedStep"},
     {bit(18), "MONITOR"},
     {bit(22), "CPUID limit"},
@@ -96,8 +96,9 @@ Rows<ControlRegisters> ControlRegisters::switch_registers() {
        .read = read_word<&C::misc_enable_>,
        .write =
            [](C& c, At, u64 value) {
-             if (((value ^ c.misc_enable_) & (bts_unavailable | pebs_unavailable)) != 0) return Fault::gp;
-             c.misc_enable_ = (value & ~perfmon_available) | (c.misc_enable_ & perfmon_available);
+             using namespace msr::misc_enable;
+             if (((value ^ c.misc_enable_) & (BTS_UNAVAILABLE | PEBS_UNAVAILABLE)) != 0) return Fault::gp;
+             c.misc_enable_ = (value & ~PERFMON_AVAILABLE) | (c.misc_enable_ & PERFMON_AVAILABLE);
              return Fault::none;
            },
        .takes = "bits 11 and 12 say what the part lacks, and cannot change"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "vpmu/guest_registers.h"
 
+#include "arch/misc_enable.h"
 #include "arch/rdpmc.h"
 #include "pmusim/arch/msr.h"
 
@@ -15,7 +16,6 @@ constexpr std::array<u64, 3> fixed_events{0x00C0, 0x003C, 0x0300};
 
 CpuModel guest_model(const CpuModel& host) {
   constexpr u32 most_gp = 0xFF, most_fixed = 0x7;
-  constexpr u64 bts_unavailable = bit(11), pebs_unavailable = bit(12);
   CpuModel guest = host;
   guest.perfmon_version = 2;
   guest.gp_counters &= most_gp;
@@ -23,7 +23,7 @@ CpuModel guest_model(const CpuModel& host) {
   guest.fixed_counters &= most_fixed;
   guest.package_view.reset();
   guest.perf_capabilities &= msr::perf_cap::FW_WRITE;
-  guest.misc_enable |= bts_unavailable | pebs_unavailable;
+  guest.misc_enable |= msr::misc_enable::BTS_UNAVAILABLE | msr::misc_enable::PEBS_UNAVAILABLE;
   guest.freeze = FreezeStyle::legacy;
   guest.anythread = guest.rtm = guest.hle = guest.arch_perfmon_ext = false;
   guest.has_pperf = guest.has_tsx_force_abort = guest.has_bus_lock_detect = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
+#include "arch/misc_enable.h"
 #include "cpu/core_facts.h"
 #include "driver/intel/cores/core_traits.h"
 #include "driver/intel/linux_view.h"
@@ -114,11 +115,10 @@ u64 ds_pebs_counters(const Enumeration& e) {
 }
 
 void read_ds_pebs(Enumeration& e, Bus& bus) {
-  constexpr u64 pebs_unavailable = bit(12);
   if (e.arch_pebs() || !e.has_ds || e.perfmon_version < 2) return;
   if (has_unreliable_pebs(e.family, e.model)) return;
   const auto misc_enable = bus.rdmsr(msr::MISC_ENABLE);
-  if (!misc_enable.ok() || (*misc_enable & pebs_unavailable) != 0) return;
+  if (!misc_enable.ok() || (*misc_enable & msr::misc_enable::PEBS_UNAVAILABLE) != 0) return;
   const auto format = static_cast<unsigned>(field(e.perf_capabilities, 11, 8));
   e.pebs_baseline = !pebs::is_fixed(format) && (e.perf_capabilities & msr::perf_cap::PEBS_BASELINE) != 0;
   e.pebs_counters = ds_pebs_counters(e);
@@ -128,11 +128,10 @@ void read_ds_pebs(Enumeration& e, Bus& bus) {
 
 /// Branch trace store, with the bits that keep a privilege level out of it.
 void read_bts(Enumeration& e, const CpuidResult& features, Bus& bus) {
-  constexpr u64 bts_unavailable = bit(11);
   constexpr u32 ds_cpl = 1u << 4;
   const auto misc_enable = bus.rdmsr(msr::MISC_ENABLE);
-  e.has_bts =
-      e.has_ds && (features.ecx & ds_cpl) != 0 && misc_enable.ok() && (*misc_enable & bts_unavailable) == 0;
+  e.has_bts = e.has_ds && (features.ecx & ds_cpl) != 0 && misc_enable.ok() &&
+              (*misc_enable & msr::misc_enable::BTS_UNAVAILABLE) == 0;
 }
 
 /// Raptor Lake's and Meteor Lake's larger cores have metrics that their registers do not show.
