@@ -10,6 +10,7 @@
 #include "events/formats.h"
 #include "events/names.h"
 #include "events/sampling_pmus.h"
+#include "live/cpuinfo.h"
 #include "session/core_types.h"
 #include "session/pmu_caps.h"
 
@@ -158,6 +159,13 @@ std::optional<std::vector<u32>> cpus_of(const Topology* machine, const CpuModel&
   return model.hybrid ? std::optional(std::vector<u32>{0}) : std::nullopt;
 }
 
+std::string cpuinfo_of(const std::vector<CorePmu>& types, const Topology* machine) {
+  Topology shown;
+  shown.cpus = machine != nullptr ? machine->cpus : std::vector<LogicalCpu>{{}};
+  for (const CorePmu& type : types) shown.types.push_back(type.model);
+  return cpuinfo(shown);
+}
+
 }  // namespace
 
 MachineView view_of(const std::vector<CorePmu>& types, const Topology* machine, const perf::Limits& limits) {
@@ -166,9 +174,11 @@ MachineView view_of(const std::vector<CorePmu>& types, const Topology* machine, 
                    .system = {},
                    .cpus = {0},
                    .environment = {},
-                   .settings = {{"perf_event_paranoid", fmt::format("{}\n", limits.paranoid)},
-                                {"perf_event_mlock_kb", fmt::format("{}\n", limits.mlock_kib)},
-                                {"perf_event_max_sample_rate", fmt::format("{}\n", limits.max_sample_rate)}}};
+                   .proc = {{"cpuinfo", cpuinfo_of(types, machine)}}};
+  for (const auto& [name, value] : {std::pair<const char*, i64>{"perf_event_paranoid", limits.paranoid},
+                                    {"perf_event_mlock_kb", limits.mlock_kib},
+                                    {"perf_event_max_sample_rate", limits.max_sample_rate}})
+    view.proc.emplace_back(fmt::format("sys/kernel/{}", name), fmt::format("{}\n", value));
   for (u32 type = 0; type < types.size(); ++type)
     view.pmus.push_back(core_pmu_view(types[type], type == 0 ? cpu_core_type : cpu_atom_type,
                                       cpus_of(machine, types[type].model, type)));

@@ -12,8 +12,8 @@
 #include "pmusim/perf/abi.h"
 #include "pmusim/perf/driver.h"
 
-/// What programs find out about the machine beside system calls: the PMU in sysfs, limits in /proc, the CPU
-/// that tools take it for.
+/// What programs find out about the machine beside system calls: the PMU in sysfs, CPUs and limits in /proc,
+/// the CPU that tools take it for.
 namespace pmusim::live {
 
 /// A PMU in sysfs.
@@ -36,7 +36,7 @@ struct MachineView {
   std::vector<u32> cpus;  ///< that are online
   Affinity affinity = Affinity::of_kernel;
   std::vector<std::pair<std::string, std::string>> environment;  ///< variables that say which CPU this is
-  std::vector<std::pair<std::string, std::string>> settings;     ///< sysctl kernel.*, by name
+  std::vector<std::pair<std::string, std::string>> proc;         ///< path in /proc, text
 };
 
 /// A kind of core with what its driver has found out.

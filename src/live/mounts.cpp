@@ -163,8 +163,8 @@ void show_all(const MachineView& view, const fs::path& directory) {
   show_event_sources(view, directory / "event_source");
   show_devices(view, directory / "devices");
   for (const SystemFolder& folder : view.system) show_system_folder(folder, directory);
-  for (const auto& [name, text] : view.settings)
-    show_file("/proc/sys/kernel/" + name, text, directory / name);
+  for (const auto& [path, text] : view.proc)
+    show_file("/proc" / fs::path(path), text, directory / fs::path(path).filename());
 }
 
 /// What failed of it, or nothing.

@@ -10,6 +10,7 @@
 #include "pmusim/cpu/core_parameters.h"
 #include "pmusim/trace/trace.h"
 #include "pmusim/version.h"
+#include "session/cpu_description.h"
 #include "session/monitor.h"
 #include "session/pmu_caps.h"
 
@@ -84,20 +85,13 @@ void describe(perfdata::Metadata& m, const Topology& machine) {
   }
 }
 
-/// With what is not as usual.
-std::string description(const CpuModel& model, StartState start) {
-  const std::string chosen = chosen_core_parameters(model);
-  return fmt::format("pmusim {}{}{}{}", model.title, chosen.empty() ? "" : " with ", chosen,
-                     start == StartState::warm ? ", warm" : "");
-}
-
 perfdata::Metadata metadata(const Session& session, const RecordOptions& options) {
   const CpuModel& model = session.model();
   const perf::PmuCapabilities pmu = session.monitor().driver().capabilities();
   perfdata::Metadata m{.host_name = "pmusim",
                        .os_release = std::string(perf::name_of(session.kernel())),
                        .version = std::string(version),
-                       .cpu_description = description(model, session.start()),
+                       .cpu_description = cpu_description(model, session.start()),
                        .cpuid = fmt::format("{},{},{},{}", cpuid_name(model.vendor), model.family,
                                             model.model, model.stepping),
                        .total_memory_kib = memory_kib,

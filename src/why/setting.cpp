@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "why/setting.h"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "pmusim/cpu/core_parameters.h"
+#include "session/cpu_description.h"
 
 namespace pmusim::why {
 
-std::string Setting::text() const {
-  return fmt::format("{}{}{}{}", model, core_set.empty() ? "" : " with ", core_set,
-                     start == StartState::warm ? ", warm" : "");
-}
+std::string Setting::text() const { return with_choices(model, core_set, start); }
 
 void Setting::add_to(nlohmann::ordered_json& json) const {
   if (!core_set.empty()) json["core_set"] = core_set;

@@ -76,6 +76,17 @@ TEST_F(Live, TheMachineIsInSysfs) {
   EXPECT_EQ(folders.out, "40\n/sys/devices/cpu\n");
 }
 
+std::vector<std::string> values_of(const std::string& name, const std::vector<std::string>& options) {
+  return lines(run_live({"sed", "-n", "s/^" + name + "\t*: //p", "/proc/cpuinfo"}, options).out);
+}
+
+TEST_F(Live, TheCpusAreInCpuinfo) {
+  if (!shows_pmu()) GTEST_SKIP() << remarks();
+  EXPECT_THAT(values_of("model name", {"--model", "skylake"}), ElementsAre("pmusim Skylake"));
+  EXPECT_THAT(values_of("vendor_id", {"--model", "genoa"}), ElementsAre("AuthenticAMD"));
+  EXPECT_THAT(values_of("core id", {"--machine", "icelake:2c4t"}), ElementsAre("0", "1", "0", "1"));
+}
+
 TEST_F(Live, EachCpuHasItsRegisters) {
   const std::string rdmsr = "/usr/sbin/rdmsr", wrmsr = "/usr/sbin/wrmsr";
   if (!shows_pmu() || remarks().find("/dev/cpu/0/msr") != std::string::npos) GTEST_SKIP() << remarks();

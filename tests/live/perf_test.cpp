@@ -67,6 +67,16 @@ TEST_F(LiveWithPerf, RegistersOfSamplesAreThoseOfTheProgram) {
   EXPECT_THAT(registers, ContainsRegex("SP:0x7ff[0-9a-f]+"));
 }
 
+TEST_F(LiveWithPerf, TheHeaderOfAProfileNamesTheModel) {
+  const std::string data = file("perf.data");
+  const Output recorded =
+      run_live({"perf", "record", "-o", data, "-e", "instructions:u", "-c", "500", "--", bare_program},
+               {"--model", "skylake"});
+  ASSERT_EQ(recorded.status, 0) << recorded.err;
+  EXPECT_THAT(run_perf({"report", "--stdio", "--header-only"}, data).out,
+              HasSubstr("# cpudesc : pmusim Skylake\n"));
+}
+
 TEST_F(LiveWithPerf, ThreadsHaveTheirOwnCounts) {
   const std::string data = file("perf.data");
   const Output recorded = run_live({"perf", "record", "-s", "-o", data, "-e", "instructions:u", "-c", "1000",
