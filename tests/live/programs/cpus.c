@@ -2,7 +2,6 @@
 // Runs on CPUs of its choice and counts itself on each; prints what a test looks at.
 #define _GNU_SOURCE
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,17 +10,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "event.h"
 #include "work.h"
 
 enum { cpus = 4 };
 
 static int open_on(int cpu) {
-  struct perf_event_attr attr;
-  memset(&attr, 0, sizeof attr);
-  attr.size = sizeof attr;
-  attr.config = PERF_COUNT_HW_INSTRUCTIONS;
-  attr.exclude_kernel = attr.exclude_hv = attr.disabled = attr.inherit = 1;
-  return (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  struct perf_event_attr attr = user_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.disabled = attr.inherit = 1;
+  return open_event(attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static unsigned long long count_of(int event) {

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,21 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "event.h"
 #include "work.h"
 
 static struct perf_event_attr counting(unsigned long long config) {
-  struct perf_event_attr attr;
-  memset(&attr, 0, sizeof attr);
-  attr.size = sizeof attr;
-  attr.type = PERF_TYPE_HARDWARE;
-  attr.config = config;
+  struct perf_event_attr attr = user_event(PERF_TYPE_HARDWARE, config);
   attr.disabled = 1;
-  attr.exclude_kernel = attr.exclude_hv = 1;
   return attr;
-}
-
-static int open_event(struct perf_event_attr* attr, int pid, int cpu, int group, unsigned long flags) {
-  return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group, flags);
 }
 
 // The same work twice as long costs exactly as many instructions and branches more.
@@ -39,7 +30,7 @@ static void count_itself(void) {
   const unsigned long long configs[] = {PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_BRANCH_INSTRUCTIONS};
   for (int i = 0; i < 2; ++i) {
     struct perf_event_attr attr = counting(configs[i]);
-    const int event = open_event(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    const int event = open_event(attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     const unsigned long long once = count_work(event, 1000), twice = count_work(event, 2000);
     printf("%llu\n", twice - once);
     close(event);
@@ -61,7 +52,7 @@ static void overflow_signals(void) {
   attr.sample_period = 200;
   attr.sample_type = PERF_SAMPLE_IP;
   attr.wakeup_events = 1;
-  overflowed = open_event(&attr, 0, -1, -1, 0);
+  overflowed = open_event(attr, 0, -1, -1, 0);
   void* const ring = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, overflowed, 0);
   if (ring == MAP_FAILED) printf("mmap fails: %s\n", strerror(errno));
   struct sigaction action;
@@ -86,7 +77,7 @@ static int sampled_branches(pid_t task) {
   attr.sample_type = PERF_SAMPLE_IP;
   attr.wakeup_events = 10;
   attr.disabled = 0;
-  return open_event(&attr, task, -1, -1, 0);
+  return open_event(attr, task, -1, -1, 0);
 }
 
 // Samples of a child, read out of the ring until the child ends.
@@ -164,7 +155,7 @@ static void close_while_sampling(void) {
     attr.sample_type = PERF_SAMPLE_IP;
     attr.wakeup_events = 1;
     attr.disabled = 0;
-    const int event = open_event(&attr, child, -1, -1, 0);
+    const int event = open_event(attr, child, -1, -1, 0);
     void* const ring = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
     struct pollfd waiting = {event, POLLIN, 0};
     poll(&waiting, 1, -1);
@@ -197,7 +188,7 @@ static void tell_of_traps(const char* when) {
 // Counting begins and ends while SIGTRAP is blocked, pending and ignored.
 static void keep_traps(void) {
   struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
-  const int event = open_event(&attr, 0, -1, -1, 0);
+  const int event = open_event(attr, 0, -1, -1, 0);
   sigset_t trap;
   sigemptyset(&trap);
   sigaddset(&trap, SIGTRAP);
@@ -249,28 +240,28 @@ static void tell(const char* what, long result) {
 static void refusals(void) {
   struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
   attr.exclude_kernel = 0;
-  tell("kernel mode", open_event(&attr, 0, -1, -1, 0));
+  tell("kernel mode", open_event(attr, 0, -1, -1, 0));
   attr.exclude_kernel = 1;
-  tell("a CPU that is not there", open_event(&attr, 0, 1, -1, 0));
-  tell("no such task", open_event(&attr, 0x3FFFFFFF, -1, -1, 0));
-  tell("an unknown flag", open_event(&attr, 0, -1, -1, 1ul << 40));
-  tell("a group leader that is no event", open_event(&attr, 0, -1, 0, 0));
+  tell("a CPU that is not there", open_event(attr, 0, 1, -1, 0));
+  tell("no such task", open_event(attr, 0x3FFFFFFF, -1, -1, 0));
+  tell("an unknown flag", open_event(attr, 0, -1, -1, 1ul << 40));
+  tell("a group leader that is no event", open_event(attr, 0, -1, 0, 0));
   attr.config = 1234;
-  tell("a generic event that there is not", open_event(&attr, 0, -1, -1, 0));
+  tell("a generic event that there is not", open_event(attr, 0, -1, -1, 0));
   attr = counting(PERF_COUNT_HW_STALLED_CYCLES_FRONTEND);
-  tell("a generic event that the CPU lacks", open_event(&attr, 0, -1, -1, 0));
+  tell("a generic event that the CPU lacks", open_event(attr, 0, -1, -1, 0));
   attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
   attr.precise_ip = 1;
-  tell("a precise event that does not sample", open_event(&attr, 0, -1, -1, 0));
+  tell("a precise event that does not sample", open_event(attr, 0, -1, -1, 0));
   attr.precise_ip = 0;
   attr.type = PERF_TYPE_RAW;
   attr.config = 0x01B7;  // OCR of Ice Lake
   attr.config1 = 1ull << 50 | 0x10001;
-  tell("a reserved bit of an off-core register", open_event(&attr, 0, -1, -1, 0));
+  tell("a reserved bit of an off-core register", open_event(attr, 0, -1, -1, 0));
   attr.config = 0xFFFE;
-  tell("an event that no table has", open_event(&attr, 0, -1, -1, 0));
+  tell("an event that no table has", open_event(attr, 0, -1, -1, 0));
   attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
-  const int event = open_event(&attr, 0, -1, -1, 0);
+  const int event = open_event(attr, 0, -1, -1, 0);
   tell("user mode", event);
   char byte;
   tell("a read that is too short", read(event, &byte, 1));
@@ -290,7 +281,7 @@ static void refusals(void) {
   printf("a duplicate is %s\n", id == id_of_copy ? "the same event" : "another event");
   struct perf_event_attr software = counting(PERF_COUNT_SW_TASK_CLOCK);
   software.type = PERF_TYPE_SOFTWARE;
-  tell("the kernel's software events", open_event(&software, 0, -1, -1, 0));
+  tell("the kernel's software events", open_event(software, 0, -1, -1, 0));
 }
 
 // Ends by a signal of the kernel's own making while others of its threads and children go on.
@@ -306,7 +297,7 @@ static void die_in_company(void) {
 
 static int count_little(void) {
   struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
-  const int event = open_event(&attr, 0, -1, -1, 0);
+  const int event = open_event(attr, 0, -1, -1, 0);
   const unsigned long long ten = count_work(event, 10), twenty = count_work(event, 20);
   close(event);
   return (int)(twenty - ten);
@@ -315,7 +306,7 @@ static int count_little(void) {
 // Runs a tracer on itself, while it is watched.
 static void be_traced(char** tracer, int arguments) {
   struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
-  open_event(&attr, 0, -1, -1, 0);
+  open_event(attr, 0, -1, -1, 0);
   char pid[16], *command[16] = {NULL};
   snprintf(pid, sizeof pid, "%d", getpid());
   for (int n = 0; n < arguments && n < 14; ++n) command[n] = tracer[n];
@@ -335,7 +326,7 @@ static void be_traced(char** tracer, int arguments) {
 static void switch_by_prctl(void) {
   struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
   unsigned long long counts[2] = {0, 0};
-  const int first = open_event(&attr, 0, -1, -1, 0), second = open_event(&attr, 0, -1, -1, 0);
+  const int first = open_event(attr, 0, -1, -1, 0), second = open_event(attr, 0, -1, -1, 0);
   for (unsigned long rounds = 100; rounds <= 200; rounds += 100) {
     ioctl(first, PERF_EVENT_IOC_RESET, 0);
     ioctl(second, PERF_EVENT_IOC_RESET, 0);
@@ -403,10 +394,10 @@ static void churn(unsigned long seed, int rounds) {
     void* ring = MAP_FAILED;
     switch (draw(9)) {
       case 0:
-        if (*event < 0) *event = open_event(&attr, 0, -1, -1, 0);
+        if (*event < 0) *event = open_event(attr, 0, -1, -1, 0);
         break;
       case 1:
-        if (*event < 0) *event = open_event(&attr, 0, -1, other, 0);
+        if (*event < 0) *event = open_event(attr, 0, -1, other, 0);
         break;
       case 2:
         close(*event);
@@ -456,7 +447,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "prctl") == 0) switch_by_prctl();
   if (strcmp(what, "open") == 0) {
     struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
-    tell("open", open_event(&attr, 0, -1, -1, 0));
+    tell("open", open_event(attr, 0, -1, -1, 0));
   }
   if (strcmp(what, "traced") == 0) {
     be_traced(argv + 2, argc - 2);

@@ -3,15 +3,14 @@
 // with overflows of its own. Prints "ended", and how many THROTTLE and UNTHROTTLE records there are.
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "event.h"
 #include "work.h"
 
 enum { page_bytes = 4096, data_pages = 16 };
@@ -36,16 +35,11 @@ static int records_of(const struct perf_event_mmap_page* page, unsigned type) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   handler_rounds = strtoul(argv[2], NULL, 10);
-  struct perf_event_attr attr;
-  memset(&attr, 0, sizeof attr);
-  attr.size = sizeof attr;
-  attr.type = PERF_TYPE_HARDWARE;
-  attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+  struct perf_event_attr attr = user_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
   attr.sample_period = strtoull(argv[1], NULL, 10);
   attr.wakeup_events = 1;
   attr.disabled = 1;
-  attr.exclude_kernel = attr.exclude_hv = 1;
-  const int event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+  const int event = open_event(attr, 0, -1, -1, 0);
   const struct perf_event_mmap_page* const page =
       mmap(NULL, (1 + data_pages) * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
   if (event < 0 || page == MAP_FAILED) return 1;

@@ -3,12 +3,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "event.h"
 #include "work.h"
 
 enum { global_ctrl = 0x38F, fixed_counter_0 = 0x309, nowhere = 0x1234567 };
@@ -27,12 +26,7 @@ static void put(const char* what, int file, unsigned address, unsigned long long
 
 // The driver has given the event the fixed counter that counts instructions.
 static void count(void) {
-  struct perf_event_attr attr;
-  memset(&attr, 0, sizeof attr);
-  attr.size = sizeof attr;
-  attr.config = PERF_COUNT_HW_INSTRUCTIONS;
-  attr.exclude_kernel = attr.exclude_hv = 1;
-  const int event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+  const int event = open_event(user_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS), 0, -1, -1, 0);
   const unsigned long long begin = value_of(fixed_counter_0);
   work(1000);
   const unsigned long long once = value_of(fixed_counter_0);

@@ -2,29 +2,23 @@
 // The kernel's software events beside hardware events; prints what a test looks at.
 #define _GNU_SOURCE
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "event.h"
 #include "work.h"
 
 static struct perf_event_attr event_of(unsigned type, unsigned long long config) {
-  struct perf_event_attr attr;
-  memset(&attr, 0, sizeof attr);
-  attr.size = sizeof attr;
-  attr.type = type;
-  attr.config = config;
-  attr.exclude_kernel = attr.exclude_hv = 1;
+  struct perf_event_attr attr = user_event(type, config);
   attr.read_format = PERF_FORMAT_GROUP;
   return attr;
 }
 
-static int open_event(struct perf_event_attr attr, int group) {
-  return (int)syscall(SYS_perf_event_open, &attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+static int open_in(int group, struct perf_event_attr attr) {
+  return open_event(attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
 }
 
 static struct perf_event_attr clock_event(void) {
@@ -48,8 +42,8 @@ static void count(int leader, unsigned long rounds, unsigned long long* words, i
 
 // A clock leads, a software event is a member before the hardware event comes.
 static void lead(void) {
-  const int leader = open_event(clock_event(), -1), member = open_event(faults(), leader);
-  const int hardware = open_event(instructions(), leader);
+  const int leader = open_in(-1, clock_event()), member = open_in(leader, faults());
+  const int hardware = open_in(leader, instructions());
   if (leader < 0 || member < 0 || hardware < 0) printf("open fails: %s\n", strerrorname_np(errno));
   unsigned long long once[4] = {0}, again[4] = {0};
   count(leader, 1000, once, 3);
@@ -60,17 +54,17 @@ static void lead(void) {
 
 // What it has counted so far cannot be taken over.
 static void join_late(void) {
-  const int leader = open_event(clock_event(), -1);
+  const int leader = open_in(-1, clock_event());
   ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
   work(1000);
-  const int hardware = open_event(instructions(), leader);
+  const int hardware = open_in(leader, instructions());
   printf("%s\n", hardware < 0 ? strerrorname_np(errno) : "joins");
 }
 
 // They are the kernel's, and its clock is the real one.
 static void switch_by_prctl(void) {
   unsigned long long words[2] = {0}, again[2] = {0};
-  const int clock = open_event(clock_event(), -1);
+  const int clock = open_in(-1, clock_event());
   prctl(PR_TASK_PERF_EVENTS_ENABLE);
   work(1000000);
   prctl(PR_TASK_PERF_EVENTS_DISABLE);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,10 +12,10 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "event.h"
 #include "work.h"
 
 enum { cpus = 4, children = 3 };
@@ -24,22 +23,18 @@ enum { cpus = 4, children = 3 };
 typedef unsigned long long u64;
 
 static struct perf_event_attr counter(unsigned type, u64 config) {
-  struct perf_event_attr attr;
-  memset(&attr, 0, sizeof attr);
-  attr.size = sizeof attr;
-  attr.type = type;
-  attr.config = config;
-  attr.disabled = attr.exclude_hv = 1;
+  struct perf_event_attr attr = user_event(type, config);
+  attr.disabled = 1;
   attr.exclude_kernel = type == PERF_TYPE_HARDWARE;
   attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
   return attr;
 }
 
-static int open_event(struct perf_event_attr attr, int pid, int cpu) {
-  return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+static int open_on(int cpu, int pid, struct perf_event_attr attr) {
+  return open_event(attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int on_cpu(unsigned type, u64 config, int cpu) { return open_event(counter(type, config), -1, cpu); }
+static int on_cpu(unsigned type, u64 config, int cpu) { return open_on(cpu, -1, counter(type, config)); }
 
 static const struct {
   unsigned type;
@@ -103,10 +98,10 @@ static void open_events(void) {
     struct perf_event_attr attr = counter(kinds[kind].type, kinds[kind].config);
     if (kind == page_faults) attr.exclude_kernel = 1;
     for (int cpu = 0; cpu < cpus; ++cpu)
-      if ((counted.of_cpus[kind][cpu] = open_event(attr, -1, cpu)) < 0)
+      if ((counted.of_cpus[kind][cpu] = open_on(cpu, -1, attr)) < 0)
         printf("kind %d: %s\n", kind, strerrorname_np(errno));
     for (int task = 0; kind < of_hardware && task < counted.tasks; ++task)
-      counted.of_tasks[kind][task] = open_event(attr, counted.pids[task], -1);
+      counted.of_tasks[kind][task] = open_on(-1, counted.pids[task], attr);
   }
 }
 
@@ -158,7 +153,7 @@ static int asked[2], told[2];  // pipes
 static void be_observer(void) {
   struct perf_event_attr attr = counter(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
   attr.disabled = 0;
-  const int event = open_event(attr, -1, 0);
+  const int event = open_on(0, -1, attr);
   char byte;
   while (read(asked[0], &byte, 1) == 1) {
     const u64 count = count_of(event).value;
@@ -209,9 +204,8 @@ static void move_to(const char* directory, int pid) {
 }
 
 static int of_cgroup(int directory, u64 config, int cpu) {
-  struct perf_event_attr attr = counter(PERF_TYPE_HARDWARE, config);
-  return (int)syscall(SYS_perf_event_open, &attr, directory, cpu, -1,
-                      PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
+  return open_event(counter(PERF_TYPE_HARDWARE, config), directory, cpu, -1,
+                    PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
 }
 
 // Of three children the first is in the cgroup, the second in one below it, and the third in neither.
@@ -256,14 +250,14 @@ static void print_refusals(void) {
   refused("CPU 3", on_cpu(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 3));
   refused("CPU 4", on_cpu(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 4));
   refused("no CPU", on_cpu(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, -1));
-  refused("kernel mode", open_event(kernel_mode, -1, 0));
+  refused("kernel mode", open_on(0, -1, kernel_mode));
   refused("kernel's page faults", on_cpu(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0));
   refused("alignment faults", on_cpu(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS, 0));
   refused("a tracepoint", on_cpu(PERF_TYPE_TRACEPOINT, 1, 0));
   refused("no cgroup", of_cgroup(open("/", O_RDONLY | O_DIRECTORY), PERF_COUNT_HW_CPU_CYCLES, 0));
   refused("no file", of_cgroup(9999, PERF_COUNT_HW_CPU_CYCLES, 0));
   refused("a cgroup on no CPU", of_cgroup(0, PERF_COUNT_HW_CPU_CYCLES, -1));
-  refused("a task's tracepoint", open_event(counter(PERF_TYPE_TRACEPOINT, 1), getpid(), 0));
+  refused("a task's tracepoint", open_on(0, getpid(), counter(PERF_TYPE_TRACEPOINT, 1)));
 }
 
 static void open_removed_cgroup(const char* directory) {
@@ -296,7 +290,7 @@ static void count_writes(void) {
   attr.exclude_kernel = 1;
   attr.disabled = 0;
   run_on(1);
-  const int event = open_event(attr, 0, 0);
+  const int event = open_on(0, 0, attr);
   for (int n = 0; n < 10; ++n) variable = n;
   if (event < 0)
     printf("refused: %s\n", strerrorname_np(errno));
