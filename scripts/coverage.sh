@@ -14,7 +14,12 @@ case "${1:-}" in -*) sed -n '3,10s/^# \?//p' "$0" >&2; exit 2 ;; esac
 version=$(clang --version | sed -n 's/.*version \([0-9]*\).*/\1/p')
 tools=/usr/lib/llvm-$version/bin
 cmake --preset coverage -DPMUSIM_TESTS=ON -DPMUSIM_BENCHMARKS=OFF >/dev/null
-targets=(all) modules=(-end_to_end -architecture)
+modules=(-end_to_end -architecture) targets=()
+for folder in tests/*/; do
+  name=$(basename "$folder")
+  case $name in end_to_end | architecture) continue ;; esac
+  if compgen -G "$folder*_test.cpp" >/dev/null; then targets+=("test_$name"); fi
+done
 if (($#)); then
   targets=() modules=()
   for module in "$@"; do

@@ -9,7 +9,7 @@
   scripts/figures.py --check              fails if a table is not what its JSON says
 
 NAME            is measured by
-mutation        scripts/mutate.py --count 1000 --singly; --seed N gives a table of its own
+mutation        scripts/mutate.py --count 1000 --singly; --seed N,M gives each a table of its own
 determinism     scripts/determinism.sh, all cells
 endurance       scripts/soak.sh 8; parts add up, whatever their HOURS
 coverage        scripts/coverage.sh; with MODULEs, of these alone
@@ -41,9 +41,10 @@ OUTCOMES = ("killed", "alive", "equivalent", "does not compile", "not tried")
 
 
 def keep_mutation(before):
-    run = json.loads((BUILD / "mutation" / "report.json").read_text())
-    others = [other for other in (before or []) if other["seed"] != run["seed"]]
-    return sorted([*others, run], key=lambda each: each["seed"])
+    runs = json.loads((BUILD / "mutation" / "report.json").read_text())
+    seeds = {run["seed"] for run in runs}
+    others = [other for other in (before or []) if other["seed"] not in seeds]
+    return sorted([*others, *runs], key=lambda each: each["seed"])
 
 
 def mutation_row(name, counts):

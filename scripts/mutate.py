@@ -2,34 +2,35 @@
 # SPDX-License-Identifier: MIT
 """Changes the code in one place, runs the tests that come by it, and tells which changes nobody noticed.
 
-  scripts/mutate.py [--count N] [--seed N] [--jobs N] [--state DIR] [MODULE...]
+  scripts/mutate.py [--count N] [--seed N,...] [--jobs N] [--state DIR] [--outcomes FILE] [MODULE...]
 
 Mutants are drawn from src/MODULE of the modules in TESTS below (all of them, unless some are named): another relational,
 arithmetic or bit operator, a constant one off, a condition negated, a statement dropped, two arguments swapped. The same
 seed draws the same mutants from the same sources; a larger --count draws further ones.
 
-All of them are built into one copy of the tree in DIR (default build/mutation), and each is chosen at run time by the
-environment; a run of each test without a mutant tells which it comes by. What the compiler computes itself, or does not
-compile with a choice in it, is built alone with --singly, and is counted as not tried without.
+All of them, those of several seeds too, are built into one copy of the tree in DIR (default build/mutation), and each is
+chosen at run time by the environment; a run of each test without a mutant tells which it comes by. What the compiler computes
+itself, or does not compile with a choice in it, is built alone with --singly, and is counted as not tried without.
 
-Results are kept in DIR/results.jsonl, a line each: what was tried is not tried again until its source changes, except
-with --again what survived. The report names the survivors, and ends with the share of mutants that a test killed; those
+Outcomes are kept in FILE (default tests/mutation/outcomes.tsv, which goes with the project), a line each: what was tried, on
+whatever machine, is not tried again until its source changes, or the tests that decided: those of the program that killed it;
+of a mutant that lives, those of all programs of its module. With --again what survived is tried again. The report names the survivors, and ends with the share of mutants that a test killed; those
 listed with a reason in tests/mutation/equivalent.tsv, and those that do not compile or compile to the same object, count
 as neither. Modules are tried in the order in which they are named. DIR/report.json has the same for programs.
 """
 import argparse
 import datetime
+import functools
 import json
 import os
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 
 from mutation.building import Tree
-from mutation.places import TOP, drawn, key_of
+from mutation.outcomes import ALIVE, NOT_TRIED, Results
+from mutation.places import TOP, drawn, everything, numbered
 from mutation.schemata import Asking
 from mutation.singly import Workshop
 from mutation.trying import Reach, try_out
@@ -56,35 +57,12 @@ TESTS = {
     "symbols": ["symbols", "annotate"],
     "session": ["session"],
 }
-NOT_TRIED = "not tried"
-ALIVE = ("survived", "reached by no test")
 
 
-class Results:
-    """Outcomes by mutant, in a file that grows."""
-
-    def __init__(self, path: Path):
-        self.path, self.lock = path, threading.Lock()
-        lines = path.read_text().splitlines() if path.exists() else []
-        self.known = {entry["key"]: entry for entry in map(json.loads, lines)}
-
-    def of(self, mutant):
-        entry = self.known.get(key_of(mutant))
-        return entry and entry["outcome"]
-
-    def add(self, mutant, outcome: str):
-        entry = {"key": key_of(mutant), "outcome": outcome, **asdict(mutant)}
-        with self.lock:
-            self.known[entry["key"]] = entry
-            with self.path.open("a") as file:
-                file.write(json.dumps(entry) + "\n")
-            print(f"{mutant.file}:{mutant.line}: {mutant.kind}: {outcome}", file=sys.stderr, flush=True)
-
-
-def try_together(mutants, left, given, results: Results):
+def try_together(mutants, left, given, results: Results, places):
     """Those that can be chosen at run time; the others are marked as not tried."""
     tree = Tree(given.state, given.jobs)
-    tree.instrument(mutants)
+    tree.instrument(mutants, places)
     programs = sorted({p for m in mutants.values() for p in TESTS[m.module]})
     tree.make(programs)
     reach = Reach(given.state / "reach", given.jobs)
@@ -107,6 +85,7 @@ def try_singly(mutants, given, results: Results):
         results.add(mutant, workshop.try_out(mutant, TESTS[mutant.module]))
 
 
+@functools.cache
 def equivalents():
     """FILE or FILE#N, line as it stands, line as changed -> why no test can tell."""
     path = TOP / "tests" / "mutation" / "equivalent.tsv"
@@ -129,27 +108,33 @@ def column_of(mutant, outcome, reasons) -> str:
     return "alive" if outcome in ALIVE else "killed"
 
 
-def write_report(given, total: int, table):
-    """What docs/trust.md is made of (scripts/figures.py)."""
+def counted(mutants, results: Results):
+    """How many of each module became what."""
+    reasons, counts = equivalents(), {}
+    for mutant in mutants:
+        row = counts.setdefault(mutant.module, dict.fromkeys(COLUMNS, 0))
+        row[column_of(mutant, results.of(mutant) or NOT_TRIED, reasons)] += 1
+    return {module: counts[module] for module in TESTS if module in counts}
+
+
+def write_report(given, runs, results: Results, total: int):
+    """What docs/trust.md is made of (scripts/figures.py): a table for each seed."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=TOP, capture_output=True, text=True, check=True)
-    content = {"seed": given.seed, "count": given.count, "drawn_from": total, "commit": commit.stdout.strip(),
-               "date": datetime.date.today().isoformat(), "modules": table}
+    content = [{"seed": seed, "count": given.count, "drawn_from": total, "commit": commit.stdout.strip(),
+                "date": datetime.date.today().isoformat(), "modules": counted(mutants, results)}
+               for seed, mutants in runs.items()]
     (given.state / "report.json").write_text(json.dumps(content, indent=1) + "\n")
 
 
-def report(mutants, results: Results, given, total: int):
-    reasons, table, survivors = equivalents(), {}, []
-    for mutant in mutants.values():
-        outcome = results.of(mutant) or NOT_TRIED
-        column = column_of(mutant, outcome, reasons)
-        for module in (mutant.module, "all"):
-            row = table.setdefault(module, dict.fromkeys(COLUMNS, 0))
-            row[column] += 1
-        if column == "alive":
-            survivors.append((mutant, outcome))
-    for mutant, outcome in sorted(survivors, key=lambda s: (s[0].file, s[0].line)):
-        print(f"{mutant.file}:{mutant.line}: {mutant.kind}: {outcome}\n  - {mutant.before}\n  + {mutant.after}")
-    write_report(given, total, {module: table[module] for module in TESTS if module in table})
+def report(mutants, results: Results):
+    """Prints who survived, and the table of all. The status: 1 if anybody did."""
+    reasons = equivalents()
+    outcomes = {mutant: results.of(mutant) or NOT_TRIED for mutant in mutants}
+    survivors = [m for m, outcome in outcomes.items() if column_of(m, outcome, reasons) == "alive"]
+    for mutant in sorted(survivors, key=lambda m: (m.file, m.line)):
+        print(f"{mutant.file}:{mutant.line}: {mutant.kind}: {outcomes[mutant]}\n  - {mutant.before}\n  + {mutant.after}")
+    table = counted(mutants, results)
+    table["all"] = {column: sum(row[column] for row in table.values()) for column in COLUMNS}
     print(f"\n{'module':<10}" + "".join(f"{c:>18}" for c in COLUMNS) + f"{'killed':>10}")
     for module, row in sorted(table.items(), key=lambda item: (item[0] == "all", item[0])):
         tried = row["killed"] + row["alive"]
@@ -158,13 +143,18 @@ def report(mutants, results: Results, given, total: int):
     return 1 if survivors else 0
 
 
+def numbers(text: str):
+    return [int(number) for number in text.split(",")]
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("modules", nargs="*", metavar="MODULE", help=", ".join(TESTS))
     options.add_argument("--count", type=int, default=100, help="how many to draw (default 100)")
-    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--seed", type=numbers, default=[1], metavar="N,...", help="of one or several draws (default 1)")
     options.add_argument("--jobs", type=int, default=os.cpu_count())
-    options.add_argument("--state", type=Path, default=TOP / "build" / "mutation", help="copy of the tree and results")
+    options.add_argument("--state", type=Path, default=TOP / "build" / "mutation", help="copy of the tree")
+    options.add_argument("--outcomes", type=Path, default=TOP / "tests" / "mutation" / "outcomes.tsv", help="what is known")
     options.add_argument("--singly", action="store_true", help="build what cannot be chosen at run time one by one")
     options.add_argument("--again", action="store_true", help="try survivors again")
     options.add_argument("--report", action="store_true", help="only say what is known")
@@ -174,16 +164,22 @@ def main() -> int:
     given.state = given.state.absolute()
     given.state.mkdir(parents=True, exist_ok=True)
     modules = given.modules or list(TESTS)
-    mutants, total = drawn(modules, given.seed, given.count)
-    results = Results(given.state / "results.jsonl")
+    places = numbered(everything(TESTS))
+    here = {number: mutant for number, mutant in places.items() if mutant.module in modules}
+    draws = {seed: drawn(here, seed, given.count) for seed in given.seed}
+    mutants = {number: here[number] for draw in draws.values() for number in draw}
+    results = Results(given.outcomes, TESTS)
     left = [n for n, m in mutants.items() if results.of(m) is None or given.again and results.of(m) in ALIVE]
     left.sort(key=lambda n: modules.index(mutants[n].module))
-    print(f"{len(mutants)} of {total} mutants drawn, {len(left)} to try", file=sys.stderr)
+    print(f"{len(mutants)} of {len(here)} mutants drawn, {len(left)} to try", file=sys.stderr)
     if left and not given.report:
-        try_together(mutants, left, given, results)
+        try_together(mutants, left, given, results, places)
     if given.singly and not given.report:
         try_singly(mutants, given, results)
-    return report(mutants, results, given, total)
+    if not given.report:
+        results.tidy()
+    write_report(given, {seed: [here[n] for n in draw] for seed, draw in draws.items()}, results, len(here))
+    return report(list(mutants.values()), results)
 
 
 if __name__ == "__main__":

@@ -31,11 +31,13 @@ class Tree:
         self.state = folder / "instrumented.json"
         self.kept = json.loads(self.state.read_text()) if self.state.exists() else {}
 
-    def instrument(self, mutants):
-        """Copies the tree and puts the mutants in, those out that do not compile."""
-        files = {}
-        for number, mutant in mutants.items():
-            files.setdefault(mutant.file, []).append((number, mutant))
+    def instrument(self, mutants, places):
+        """Copies the tree and puts the mutants in, those out that do not compile. Of `places`, all that there are, those that
+        it had before stay in sources that are the same: what has been drawn once is not built again."""
+        before, files = self.mutants_before(), {}
+        for number, mutant in places.items():
+            if number in mutants or str(mutant) in before:
+                files.setdefault(mutant.file, []).append((number, mutant))
         sources = {name: Instrumented((TOP / name).read_text(), numbered) for name, numbered in sorted(files.items())}
         for name, source in sources.items():
             source.become(self.kept.get(name, {}))
@@ -48,6 +50,11 @@ class Tree:
                 write_if_other(self.top / name, sources[name].render().encode())
         self.keep(sources)
         self.alive_in = {c.number: c.asking for source in sources.values() for c in source.choices}
+
+    def mutants_before(self):
+        same = [state for name, state in self.kept.items()
+                if (TOP / name).is_file() and (TOP / name).read_text() == state["source"]]
+        return {mutant for state in same for mutant in [*state["asking"], *state["out"]]}
 
     def keep(self, sources):
         """What compiled, for the next time."""

@@ -102,20 +102,36 @@ def mutants_of(path: Path):
 NUMBERS = 1 << 20
 
 
-def drawn(modules, seed, count):
-    """The mutants to try by number, and how many there are. Each has a place in the draw and a number of its own, whatever
-    else the sources say: those drawn for a small count are drawn for a larger one, those of a module with all modules, too."""
-    everything = [m for module in sorted(modules) for path in sorted((TOP / "src" / module).rglob("*.cpp"))
-                  for m in mutants_of(path)]
-    place = {m: hashlib.sha256(f"{seed} {m.file} {m.kind} {m.before} {m.after} {m.nth}".encode()).digest()
-             for m in everything}
-    chosen = {}
-    for mutant in sorted(everything, key=place.__getitem__)[:count]:
-        number = int.from_bytes(place[mutant][-4:], "little") % NUMBERS
-        while number in chosen:
+def everything(modules):
+    """All that can be changed in modules."""
+    return [m for module in sorted(modules) for path in sorted((TOP / "src" / module).rglob("*.cpp"))
+            for m in mutants_of(path)]
+
+
+def digest(*words) -> bytes:
+    return hashlib.sha256(" ".join(map(str, words)).encode()).digest()
+
+
+def words_of(mutant: Mutant):
+    """What it is, wherever it stands in its file."""
+    return mutant.file, mutant.kind, mutant.before, mutant.after, mutant.nth
+
+
+def numbered(mutants):
+    """The mutants by number: its own for each, whatever else the sources say and whoever draws it."""
+    places = {}
+    for mutant in sorted(mutants, key=lambda m: digest(*words_of(m))):
+        number = int.from_bytes(digest(*words_of(mutant))[-4:], "little") % NUMBERS
+        while number in places:
             number = (number + 1) % NUMBERS
-        chosen[number] = mutant
-    return chosen, len(everything)
+        places[number] = mutant
+    return places
+
+
+def drawn(places, seed: int, count: int):
+    """The numbers of those to try. Each has a place in the draw, whatever else the sources say: those drawn for a small
+    count are drawn for a larger one, those of a module with all modules, too."""
+    return sorted(places, key=lambda number: digest(seed, *words_of(places[number])))[:count]
 
 
 def key_of(mutant: Mutant) -> str:
