@@ -37,7 +37,7 @@ class Orphanage {
   Orphanage& operator=(const Orphanage&) = delete;
 
   /// Who has not ended by then. These are killed.
-  static std::vector<std::string> left(std::chrono::milliseconds patience = std::chrono::seconds(10)) {
+  static std::vector<std::string> left(std::chrono::milliseconds patience = std::chrono::minutes(1)) {
     const auto self = static_cast<u32>(::getpid());
     std::set<u32> there = wait_until(patience, [](const std::set<u32>& living) { return living.empty(); });
     std::vector<std::string> commands;
