@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The machine with the emulated PMU: built, and Debian's kernel booted on it (docs/machine.md). Where the emulator's source cannot be
-# had, without network or package, a sentence, and nothing is tested.
+# had, without network or package, a sentence, and nothing is tested: exit status 77.
 #
-#   scripts/test_machine.sh [PATTERN]     only tests whose line matches the pattern
+#   scripts/test_machine.sh [PATTERN]            only tests whose line matches the pattern
+#   scripts/test_machine.sh boots N [FIRST]      N boots alone, of all models in turn from number FIRST on
 #
 # PMUSIM_MACHINE_PARTS names a build of this project with -DPMUSIM_MACHINE=ON to take; PMUSIM_MACHINE_BUILD the machine's own directory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PMUSIM_MACHINE_BUILD=${PMUSIM_MACHINE_BUILD:-$PWD/build/machine}
-machine/fetch-packages.sh emulator "$PMUSIM_MACHINE_BUILD/source" >/dev/null || {
-  echo "test_machine: skipped: the emulator's source cannot be had here" >&2
-  exit 0
-}
-machine/pmusim-machine build -o "$PMUSIM_MACHINE_BUILD"
+left_out() { echo "test_machine: left out: $1 cannot be had here" >&2; exit 77; }
+scripts/packages.sh machine || left_out "packages"
+tree=$(machine/fetch-packages.sh emulator "$PMUSIM_MACHINE_BUILD/source") || left_out "the emulator's source"
+machine/pmusim-machine build --tree "$tree" -o "$PMUSIM_MACHINE_BUILD"
+[ -e "$PMUSIM_MACHINE_BUILD/kernel/bzImage" ] || left_out "a kernel"
+if [ "${1:-}" = boots ]; then exec machine/tests/run.sh "$@"; fi
 # What replays traces: this project's, if it is built.
 [ -x build/release/bin/pmusim ] && export PMUSIM=${PMUSIM:-$PWD/build/release/bin/pmusim}
 
