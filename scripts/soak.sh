@@ -3,6 +3,7 @@
 # Endurance: fuzzers, replays under sanitizers and the two drivers side by side, for hours, in parts if need be.
 #
 #   scripts/soak.sh HOURS      goes on where the last run ended, until HOURS more have passed
+#   scripts/soak.sh --boots N [FIRST]   the machine alone: N boots from number FIRST on
 #   scripts/soak.sh --report   what all runs together did, as in build/soak/report.md
 #   scripts/soak.sh --keep     takes into tests/corpus what fuzzers found and is small; tests replay it
 #
@@ -39,7 +40,7 @@ line() { printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%F)" "$(git rev-parse
 timed() {
   local name=$1 executions=$2 begin=$SECONDS result=ok
   shift 2
-  "$@" >"$state/$name.log" 2>&1 || { result=failed; printf '%s failed, see build/soak/%s.log\n' "$name" "$name"; }
+  "$@" >"$state/$name.log" 2>&1 || { result=failed; cat "$state/$name.log" >>"$state/$name.failures.log"; printf '%s failed, see build/soak/%s.failures.log\n' "$name" "$name"; }
   line "$name" $((SECONDS - begin)) "$executions" '' "$result"
 }
 
@@ -88,6 +89,15 @@ boots() {
   timed machine_boots "$number" machine/tests/run.sh boots "$number" $((($1 - 1) * number))
 }
 
+# In parts of 20, so that what was done counts if the rest is not.
+boots_alone() {
+  local first=${2:-0} end=$(($1 + ${2:-0})) number
+  for ((; first < end; first += number)); do
+    number=$((end - first < 20 ? end - first : 20))
+    timed machine_boots "$number" machine/tests/run.sh boots "$number" "$first"
+  done
+}
+
 keep() {
   local target control=$state/merge.control
   for target in $(cd build/fuzz/corpus && ls); do
@@ -107,7 +117,8 @@ keep() {
 case "${1:-}" in
   --report) report; exit ;;
   --keep) keep; exit ;;
-  ''|*[!0-9.]*) sed -n '3,16s/^# \?//p' "$0" >&2; exit 2 ;;
+  --boots) boots_alone "${2:?--boots needs a number}" "${3:-0}"; exit ;;
+  ''|*[!0-9.]*) sed -n '3,17s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
 end=$(awk -v hours="$1" 'BEGIN {printf "%d", hours * 3600}')
 while ((SECONDS < end)); do
