@@ -12,7 +12,7 @@ NAME            is measured by
 mutation        scripts/mutate.py --count 1000 --singly; --seed N,M gives each a table of its own
 determinism     scripts/determinism.sh, all cells
 endurance       scripts/soak.sh 8; parts add up, whatever their HOURS
-coverage        scripts/coverage.sh; with MODULEs, of these alone
+coverage        scripts/coverage.sh; with MODULEs, of these alone, a table for each such run
 
 On the page a table stands between <!-- figures: NAME --> and <!-- end of figures -->.
 """
@@ -143,8 +143,13 @@ def endurance_table(soak):
 
 # --- coverage: lines and sides of branches that the tests of the modules execute
 
-def keep_coverage(_):
-    return json.loads((BUILD / "coverage" / "table.json").read_text())
+def keep_coverage(before):
+    """A run of all tests takes the place of all others, one of some modules that of those with no further modules."""
+    run = json.loads((BUILD / "coverage" / "table.json").read_text())
+    if not run["by"]:
+        return [run]
+    others = [other for other in (before or []) if other["by"] and not set(other["modules"]) - {"all"} <= set(run["modules"])]
+    return sorted([*others, run], key=lambda each: each["date"])
 
 
 def coverage_table(run):
@@ -170,7 +175,7 @@ FIGURES = {
                        lambda runs: "\n\n".join(map(mutation_table, runs))),
     "determinism": Figure(["scripts/determinism.sh"], [], keep_determinism, determinism_table),
     "endurance": Figure(["scripts/soak.sh"], ["8"], keep_endurance, endurance_table),
-    "coverage": Figure(["scripts/coverage.sh"], [], keep_coverage, coverage_table),
+    "coverage": Figure(["scripts/coverage.sh"], [], keep_coverage, lambda runs: "\n\n".join(map(coverage_table, runs))),
 }
 
 
