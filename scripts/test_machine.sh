@@ -31,6 +31,7 @@ hostile
 files
 uncounted
 cpus icelake-server
+gdb skylake-x
 same skylake-x
 same sapphirerapids
 boot skylake-x 'PEBS fmt3\+?, Skylake events, 32-deep LBR, full-width counters, Intel PMU driver'

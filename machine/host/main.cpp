@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "guest/channel.h"
+#include "host/debugger.h"
 #include "host/emulator.h"
 #include "host/errors.h"
 #include "host/outcome.h"
@@ -32,7 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string machine, model = "icelake-server", kernel, append, output = ".", console, record, registers;
+  std::string machine, model = "icelake-server", kernel, append, output = ".", console, record, registers,
+                       gdb;
   unsigned memory_mb = 512, cpus = 1, seconds = 0;
   std::vector<std::string> files, command;
 };
@@ -123,9 +126,9 @@ void write_archive(const Options& options, const fs::path& path) {
 
 /// Time is the number of instructions: a nanosecond each, so that no run depends on how fast this machine is.
 std::vector<std::string> emulator_words(const Options& options, Vendor vendor, const fs::path& root,
-                                        const fs::path& console) {
+                                        const fs::path& console, const DebuggerSocket* debugger) {
   const fs::path machine(options.machine);
-  return {
+  std::vector<std::string> words{
       (machine / "pmusim-machine-emulator").string(), "-L", (machine / "firmware").string(), "-M",
       "pc,hpet=off", "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off,align=off", "-rtc",
       "base=2026-01-01,clock=vm", "-seed", "0", "-cpu",
@@ -139,6 +142,33 @@ std::vector<std::string> emulator_words(const Options& options, Vendor vendor, c
       "no_timer_check "
       "random.trust_cpu=on lpj=4000000 audit=0 selinux=0 apparmor=0 " +
           options.append};
+  if (debugger != nullptr)
+    for (std::string& word : debugger->emulator_words()) words.push_back(std::move(word));
+  return words;
+}
+
+/// A path as a shell and a debugger take it for one word.
+std::string quoted(const std::string& path) {
+  constexpr std::string_view harmless =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%";
+  if (path.find_first_not_of(harmless) == std::string::npos) return path;
+  std::string text = "'";
+  for (const char c : path) c == '\'' ? text += "'\\''" : text += c;
+  return text + "'";
+}
+
+/// What to type, elsewhere, while the machine waits.
+void say_how_to_debug(const DebuggerSocket& debugger, const std::string& kernel) {
+  const fs::path vmlinux = vmlinux_of(kernel);
+  const std::string symbols = vmlinux.empty() ? "" : quoted(vmlinux.string()) + " ";
+  std::fprintf(stderr,
+               "pmusim-machine: stopped before the first instruction, until a debugger goes on; Ctrl-C ends "
+               "it:\n  gdb %s-ex %s\n",
+               symbols.c_str(), quoted("target remote " + debugger.target()).c_str());
+  if (vmlinux.empty())
+    std::fprintf(stderr,
+                 "pmusim-machine: there is no vmlinux of this kernel here; its functions are where 'run -- "
+                 "cat /proc/kallsyms' says, in each run\n");
 }
 
 /// What the PMUs had to say: each sentence once, though every CPU says it.
@@ -218,16 +248,22 @@ int run(const Options& options) {
     throw Refusal("--regs: is of a trace; expected --record FILE beside it");
   if (!options.record.empty() && options.cpus != 1)
     throw Refusal("--record: is of one CPU; leave --cpus out");
+  if (!options.gdb.empty() && options.seconds != 0)
+    throw Refusal("--timeout: a debugger stops the machine for as long as it likes; leave it out with --gdb");
   check_folder_of("--record", options.record);
   check_folder_of("--console", options.console);
+  std::optional<DebuggerSocket> debugger;
+  if (!options.gdb.empty()) debugger.emplace(options.gdb);
   const UnnamedFile root, kept_console;
   write_archive(options, root.path());
   const fs::path console = options.console.empty() ? kept_console.path() : fs::absolute(options.console);
   Outcome outcome(fs::current_path(), fs::absolute(options.output));
   const std::string record = options.record.empty() ? "" : fs::absolute(options.record).string();
-  const EmulatorEnd end = run_emulator(emulator_words(options, model->vendor, root.path(), console),
-                                       {model->name, record, !options.registers.empty()}, options.seconds,
-                                       [&](std::string_view bytes) { outcome.take(bytes); });
+  if (debugger) say_how_to_debug(*debugger, options.kernel);
+  const EmulatorEnd end = run_emulator(
+      emulator_words(options, model->vendor, root.path(), console, debugger ? &*debugger : nullptr),
+      {model->name, record, !options.registers.empty()}, options.seconds,
+      [&](std::string_view bytes) { outcome.take(bytes); });
   if (!record.empty()) say_recorded(record, outcome);
   if (!outcome.symbols().empty()) cache_symbols(build_id_of(outcome.notes()), outcome.symbols());
   print_remarks(end.remarks);
@@ -300,11 +336,19 @@ int main(int argc, char** argv) {
       ->add_option("--timeout", options.seconds, "Stop after so many seconds, with exit status 124; 0: never")
       ->capture_default_str()
       ->type_name("S");
+  const CLI::Option* const gdb =
+      command
+          ->add_option("--gdb", options.gdb,
+                       "Wait before the first instruction for a debugger of the guest, at a port of this "
+                       "machine or at a socket with this path; gdb.socket if neither is given")
+          ->type_name("[PORT|PATH]")
+          ->expected(0, 1);
   command->footer(footer);
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
     if (dashes + 1 >= end) throw Refusal("no command; expected one behind --");
     options.command.assign(dashes + 1, end);
+    if (gdb->count() != 0 && options.gdb.empty()) options.gdb = "gdb.socket";
     if (options.kernel.empty())
       options.kernel = (std::filesystem::path(options.machine) / "kernel/bzImage").string();
     return run(options);

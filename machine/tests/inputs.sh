@@ -169,6 +169,22 @@ case "$what" in
     runs 'record: is of one CPU; leave --cpus out' --record T --cpus 2
     runs 'regs: is of a trace; expected --record FILE' --regs gpr
     runs 'regs.*xmm.*gpr' --record T --regs xmm
+    for port in 0 65536 99999999999; do runs "gdb $port: no port; expected 1 to 65535, or the path of a socket" --gdb $port; done
+    runs 'gdb missing/S: no socket can be made there: No such file or directory' --gdb missing/S
+    runs 'gdb none: is there, and no socket; expected another name' --gdb none
+    runs 'gdb y*: no path of a socket; expected one of 1 to 107 bytes' --gdb "$(printf 'y%.0s' {1..108})"
+    runs 'timeout: a debugger stops the machine for as long as it likes; leave it out with --gdb' --gdb S --timeout 9
+    # Two at one place: the second is refused, and the first is none the worse.
+    python3 -c 'import socket, time
+port, path = socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX)
+path.bind("S"), path.listen()
+print(port.getsockname()[1], flush=True)
+time.sleep(1000)' >port &
+    until [ -s port ]; do sleep 0.1; done
+    runs "gdb $(cat port): no port to listen at: Address already in use" --gdb "$(cat port)"
+    runs 'gdb S: another program listens there; expected another name' --gdb S
+    [ -S S ] || fail "another program's socket is gone"
+    kill $!
     TMPDIR=$scratch/nowhere runs 'no temporary file can be made; TMPDIR may name another folder than /tmp for it'
     refuses 'no command; expected one behind --' machine
     refuses 'no command; expected one behind --' machine --
@@ -214,6 +230,29 @@ case "$what" in
     [ ! -e half ] || fail "half a file"
     behaves 'exec sleep 1000'
     ended 124 'not done after 1 seconds' machine --timeout 1 -- true
+    # The line has the symbols of a kernel that was built here.
+    mkdir -p 'a tree/arch/x86/boot'
+    kernel 0x20C 1 >'a tree/arch/x86/boot/bzImage'
+    : >'a tree/vmlinux'
+    behaves 'exited 0'
+    ended 0 "^  gdb '$scratch/a tree/vmlinux' -ex 'target remote gdb.socket'$" machine --gdb --kernel 'a tree/arch/x86/boot/bzImage' -- true
+    [ "$(wc -l <err)" = 2 ] || fail "$(cat err)"
+    # A machine that waits for a debugger: the emulator is stopped, listens at a socket that we have made, and Ctrl-C ends it.
+    behaves 'printf "%s " "$@" >words; exec sleep 1000'
+    python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("S")'  # left by one who was killed
+    for place in '' S "$scratch/S"; do
+      rm -f emulator words
+      "${environment[@]}" "$program" run --gdb $place -- true 2>err &
+      until [ -s emulator ] && [ -s words ]; do sleep 0.1; done
+      where=${place:-gdb.socket}
+      grep -qE ' -S -chardev socket,id=debugger,server=on,wait=off,fd=[0-9]+ -gdb chardev:debugger ' words || fail "$(cat words)"
+      grep -qxE "  gdb (\S+ )?-ex 'target remote $where'" err && [ "$(stat -c %a "$where")" = 700 ] || fail "--gdb $place: $(cat err; ls -l "$where")"
+      status=0
+      kill -INT $!
+      wait $! || status=$?
+      [ $status = 130 ] && grep -q 'ended by signal 2' err && [ ! -e "$where" ] || fail "--gdb $place: exit status $status, $(cat err)"
+      nothing_left "--gdb $place"
+    done
     for signal in INT TERM HUP KILL; do
       rm -f emulator
       "${environment[@]}" "$program" run -- true 2>err &

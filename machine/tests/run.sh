@@ -15,6 +15,7 @@
 #   run.sh hostile               programs that hand out what they should not: a sentence each
 #   run.sh boots N [FIRST]       N boots from number FIRST (0) on, the models of docs/machine.md in turn, BOOTS_AT_ONCE (2) at a time, each with a
 #                                perf stat and BOOT_SECONDS (300) at most: the kernel finds the PMU and ends by itself
+#   run.sh gdb MODEL             a debugger finds the machine stopped, stops it in the kernel, and lets it go on to its end
 #   run.sh ends                  signals, a full disk and a reader that goes: a sentence, and no process is left
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -149,6 +150,25 @@ END
     ends_with 1 0x504 0x100000 'the guest hands out 1048576 bytes at once; expected 65536 at most'
     ends_with 1 0x508 12 "what the guest's first process tells of its tasks: a record COMM of 12 bytes; expected 17 at least"
     ends_with 0 0x50C 0xFFFFFFFF 'nothing was recorded, as the guest counted nothing' ;;  # it is no ring: nothing is read there
+  gdb)
+    run -- sh -c 'cat /proc/kallsyms >symbols'
+    address=$(awk '$3 == "start_kernel" {print $1}' symbols)
+    # debugged PLACE COMMAND...: what stands behind -- ends as ever, with the debugger's COMMAND at PLACE.
+    debugged() {
+      local status=0
+      rm -f err
+      "$machine" run --model "$model" --gdb "$1" -- sh -c 'echo out; exit 7' >out 2>err &
+      until grep -qs 'target remote' err; do kill -0 $! || fail "$(cat err)"; sleep 0.1; done
+      "${@:2}" || { kill $!; fail "${*:2}: $(cat err)"; }
+      wait $! || status=$?
+      [ $status = 7 ] && [ "$(cat out)" = out ] || fail "with a debugger: exit status $status, $(cat out err)"
+    }
+    debugged socket "$here/debugger.py" socket "$address"
+    [ ! -e socket ] || fail "the socket is left"
+    port=$(python3 -c 'import socket; s = socket.create_server(("localhost", 0)); print(s.getsockname()[1])')
+    # The line that is printed, with commands of ours behind it, is one for gdb.
+    typed() { eval "$(sed -n 's/^  gdb /gdb -nx -batch /p' err) -ex 'break *0x$address' -ex continue -ex 'print \$pc == 0x$address' -ex detach" >typed 2>&1 && grep -q '^\$1 = 1$' typed || { cat typed >&2; return 1; }; }
+    if command -v gdb >/dev/null; then debugged "$port" typed; else debugged "$port" "$here/debugger.py" "$port" "$address"; fi ;;
   boots)
     # What the kernel says of each model's PMU stands in the table of docs/machine.md. Number n is the model n * 23: neighbours in the table differ little.
     models=() said=()
