@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "pmu/recording.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -21,12 +22,6 @@ void say(const std::string& sentence) { std::fprintf(stderr, "pmusim-machine: %s
 
 void check(const Result<Done, Error>& done) {
   if (!done.ok()) end(done.error().message);
-}
-
-std::string key_of(u64 start, Cpl ring, const std::string& code) {
-  std::string key(reinterpret_cast<const char*>(&start), sizeof start);
-  key += static_cast<char>(ring);
-  return key + code;
 }
 
 }  // namespace
@@ -92,7 +87,7 @@ void Recording::retire(const Retired& retired) {
     line_.ring = retired.cpl;
   }
   line_.next_ip = retired.next_ip;
-  line_.code.append(reinterpret_cast<const char*>(retired.code.data()), retired.code.size());
+  line_.code.insert(line_.code.end(), retired.code.begin(), retired.code.end());
   line_.lengths.push_back(static_cast<u8>(retired.code.size()));
   line_.addresses.insert(line_.addresses.end(), operands_.begin(), operands_.end());
   if (has_registers_) line_.registers.push_back(*retired.registers);
@@ -115,19 +110,31 @@ Result<Done, Error> Recording::write_line() {
   return read_ring();
 }
 
+const trace::Block& Recording::block_of(const Line& line) {
+  std::vector<const trace::Block*>& there = blocks_[line.start];
+  const auto known = std::ranges::find_if(there, [&](const trace::Block* block) {
+    return block->ring == line.ring && std::ranges::equal(block->code, line.code);
+  });
+  if (known != there.end()) return **known;
+  return *there.emplace_back(&writer_.add_block(line.start, line.code, line.lengths, line.ring));
+}
+
 /// Code of 32 bits is taken for what its bytes are in 64: it may have other accesses then.
 Result<Done, Error> Recording::write_block() {
-  Line line = std::exchange(line_, {});
-  const trace::Block*& block = blocks_[key_of(line.start, line.ring, line.code)];
-  if (block == nullptr)
-    block = &writer_.add_block(line.start, std::as_bytes(std::span(line.code)), line.lengths, line.ring);
-  line.addresses.resize(block->operands);
-  line.rep_counts.resize(block->reps);
-  return writer_.run({.block = block,
-                      .next_ip = line.next_ip,
-                      .addresses = line.addresses,
-                      .rep_counts = line.rep_counts,
-                      .registers = line.registers});
+  const trace::Block& block = block_of(line_);
+  line_.addresses.resize(block.operands);
+  line_.rep_counts.resize(block.reps);
+  auto written = writer_.run({.block = &block,
+                              .next_ip = line_.next_ip,
+                              .addresses = line_.addresses,
+                              .rep_counts = line_.rep_counts,
+                              .registers = line_.registers});
+  line_.code.clear();
+  line_.lengths.clear();
+  line_.addresses.clear();
+  line_.rep_counts.clear();
+  line_.registers.clear();
+  return written;
 }
 
 /// What the kernel has told of its tasks by the end of what was written last.

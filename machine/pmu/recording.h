@@ -48,22 +48,23 @@ class Recording {
   void interrupt_line();
 
  private:
-  struct Line {
+  struct Line {  ///< emptied as it is written, so that its memory serves the next
     u64 start = 0, next_ip = 0;
     Cpl ring = Cpl::user;
-    std::string code;
+    std::vector<std::byte> code;
     std::vector<u8> lengths;
     std::vector<u64> addresses;
     std::vector<u32> rep_counts;
     std::vector<Registers> registers;
   };
+  const trace::Block& block_of(const Line& line);
   Result<Done, Error> write_line();
   Result<Done, Error> write_block();
   Result<Done, Error> read_ring();
   void say_what_is_missing() const;
 
   trace::Writer writer_;
-  std::unordered_map<std::string, const trace::Block*> blocks_;  // by ring, address and code
+  std::unordered_map<u64, std::vector<const trace::Block*>> blocks_;  // by address
   bool has_registers_;
   Tasks tasks_;
   Ring ring_;

@@ -138,6 +138,7 @@ class Unit final : public PmiHandler {
   bool writes_pebs_ = false, writes_branches_ = false;  // to the DS area
   Uncounted uncounted_;
   Retirement retirement_;  // of the last instruction
+  Registers before_;       // of the instruction that has begun, if it accesses memory: the general ones
   std::array<MemoryAccess, 4> accesses_;
   unsigned accesses_made_ = 0;
   struct Noted {
@@ -180,10 +181,9 @@ void Unit::before(const Translated& translated, u64 ip, const u64* gpr, u64 fs_b
   accesses_made_ = 0;
   std::array<u64, 2> addresses{};
   unsigned operands = 0;
-  Registers registers;
-  if (instruction.memory_operands != 0) std::copy_n(gpr, registers.gpr.size(), registers.gpr.begin());
+  if (instruction.memory_operands != 0) std::copy_n(gpr, before_.gpr.size(), before_.gpr.begin());
   for (const x86::MemoryOperand& operand : instruction.accesses()) {
-    u64 address = x86::effective_address(instruction, operand, registers, fs_base, gs_base);
+    u64 address = x86::effective_address(instruction, operand, before_, fs_base, gs_base);
     if (operand.rip_relative) address += ip - instruction.ip;  // the same code may stand at several places
     addresses[operands++] = address;
     const u32 latency = pmu_.model().core.l1d.latency_cycles;
