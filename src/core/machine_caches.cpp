@@ -33,7 +33,7 @@ MachineCaches::Copies& MachineCaches::copies_of(u64 line) {
   if (directory_.size() > 2 * cached_lines_) forget_unused();
   const auto [place, is_new] = directory_.try_emplace(key(line));
   if (is_new) place->second.space = space_;
-  if (is_new && start_ == Start::warm)
+  if (is_new && start_ == StartState::warm)
     for (u32 core = 0; core < cores_.size(); ++core) place->second.cores.set(core);
   return place->second;
 }

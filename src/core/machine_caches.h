@@ -44,10 +44,8 @@ class MachineCaches {
     Snoop snoop = Snoop::none;
     bool remote = false;
   };
-  /// What cores hold that nobody has asked for here: nothing, or (after a warm start) any line, clean.
-  enum class Start : u8 { empty, warm };
-
-  explicit MachineCaches(Start start) : start_(start) {}
+  /// Behind a warm start cores are taken to hold any line that nobody has asked for here, clean.
+  explicit MachineCaches(StartState start) : start_(start) {}
 
   struct Shared {
     CacheGeometry l2, l3;  ///< no bytes of L3: there is none
@@ -132,7 +130,7 @@ class MachineCaches {
   void forget_unused();
   bool is_anywhere(const Copies& copies, u64 key) const;
 
-  Start start_;
+  StartState start_;
   u64 space_ = 0;
   std::vector<Core> cores_;
   std::map<u32, Package> packages_;

@@ -67,7 +67,7 @@ void Replay::State::run_on(u32 cpu) {
 void Replay::State::join_caches() {
   if (caches_ || std::ranges::count_if(feeders_, [](const auto& core) { return core.has_value(); }) < 2)
     return;
-  caches_.emplace(MachineCaches::Start::empty);
+  caches_.emplace(StartState::cold);
   for (u32 cpu = 0; cpu < feeders_.size(); ++cpu)
     if (feeders_[cpu])
       feeders_[cpu]->join(*caches_, {machine_.cpus[cpu].package, machine_.first_of_module(cpu)});

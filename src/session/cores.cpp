@@ -49,8 +49,7 @@ void Cores::start(u32 tid) {
 void Cores::join_caches(u32 pid) {
   const auto is_core = [](const std::unique_ptr<Engine>& engine) { return engine != nullptr; };
   if (std::ranges::count_if(engines_, is_core) < 2) return;
-  using Start = MachineCaches::Start;
-  caches_.emplace(start_ == StartState::warm ? Start::warm : Start::empty);
+  caches_.emplace(start_);
   enter(pid);
   join(*caches_, [this](u32 cpu) {
     return CorePlace{machine_->cpus[cpu].package, machine_->first_of_module(cpu)};

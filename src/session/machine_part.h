@@ -16,8 +16,7 @@ namespace pmusim {
 /// whatever their ids.
 class CommonCaches {
  public:
-  explicit CommonCaches(StartState start)
-      : caches_(start == StartState::warm ? MachineCaches::Start::warm : MachineCaches::Start::empty) {}
+  explicit CommonCaches(StartState start) : caches_(start) {}
   MachineCaches& caches() { return caches_; }
   /// The process that runs from now on.
   void enter(u32 program, u32 pid) {

@@ -57,7 +57,7 @@ struct Cores {
   MemoryHierarchy::Answer store(unsigned core, u64 address) {
     return access(core, address, AccessKind::store);
   }
-  MachineCaches machine{MachineCaches::Start::empty};
+  MachineCaches machine{StartState::cold};
   std::deque<MemoryHierarchy> cores;
   u64 now = 0;
 };
@@ -327,7 +327,7 @@ TEST(MachineCaches, WhatIsUnderWayToL2HasComeWhenAnotherCoreLooks) {
 TEST(MachineCaches, AWarmModuleHasWhatItsCoresHad) {
   std::deque<MemoryHierarchy> cores(2, MemoryHierarchy(small_modules(2)));
   Quantities quantities{};
-  MachineCaches machine(MachineCaches::Start::warm);
+  MachineCaches machine(StartState::warm);
   for (u64 line = 0; line < 32; ++line)
     for (MemoryHierarchy& core : cores) core.access({.address = line * 64}, quantities);
   for (MemoryHierarchy& core : cores) {
@@ -419,7 +419,7 @@ TEST(MachineCaches, AFlushedLineComesFromMemory) {
 TEST(MachineCaches, WarmCoresHaveCleanCopies) {
   std::deque<MemoryHierarchy> cores(2, MemoryHierarchy(small_caches()));
   Quantities quantities{};
-  MachineCaches machine(MachineCaches::Start::warm);
+  MachineCaches machine(StartState::warm);
   for (MemoryHierarchy& core : cores) {
     core.access({.address = 0x1000}, quantities);
     core.begin_again();
