@@ -32,6 +32,7 @@ files
 uncounted
 cpus icelake-server
 gdb skylake-x
+hardware skylake-x
 same skylake-x
 same sapphirerapids
 boot skylake-x 'PEBS fmt3\+?, Skylake events, 32-deep LBR, full-width counters, Intel PMU driver'

@@ -32,6 +32,8 @@ namespace {
   };
   set("PMUSIM_MACHINE_RECORD", pmu.record);
   set("PMUSIM_MACHINE_RECORD_REGISTERS", pmu.records_registers ? "gpr" : "");
+  set("PMUSIM_MACHINE_HW_LOG", pmu.hardware_log);
+  set("PMUSIM_MACHINE_HW_TIMELINE", pmu.hardware_timeline);
   // Neither may be where the other goes before it has gone.
   channel = fcntl(channel, F_DUPFD, REMARKS_DESCRIPTOR + 1);
   remarks = fcntl(remarks, F_DUPFD, REMARKS_DESCRIPTOR + 1);

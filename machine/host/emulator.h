@@ -10,10 +10,11 @@
 
 namespace pmusim::machine {
 
-/// The PMU of its CPUs, and the file for a trace of them; "": none.
+/// The PMU of its CPUs, and the files for a trace of them and for what the PMUs do; "": none.
 struct EmulatedPmu {
   std::string model, record;
   bool records_registers = false;
+  std::string hardware_log, hardware_timeline;
 };
 
 /// How a run of the emulator ended.

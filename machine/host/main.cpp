@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string machine, model = "icelake-server", kernel, append, output = ".", console, record, registers,
-                       gdb;
+                       hardware_log, hardware_timeline, gdb;
   unsigned memory_mb = 512, cpus = 1, seconds = 0;
   std::vector<std::string> files, command;
 };
@@ -250,20 +250,34 @@ int run(const Options& options) {
     throw Refusal("--record: is of one CPU; leave --cpus out");
   if (!options.gdb.empty() && options.seconds != 0)
     throw Refusal("--timeout: a debugger stops the machine for as long as it likes; leave it out with --gdb");
-  check_folder_of("--record", options.record);
-  check_folder_of("--console", options.console);
+  const std::array<std::pair<std::string, std::string>, 4> files{
+      {{"--record", options.record},
+       {"--console", options.console},
+       {"--hw-log", options.hardware_log},
+       {"--hw-timeline", options.hardware_timeline}}};
+  for (const auto& [option, file] : files) {
+    check_folder_of(option, file);
+    if (file == "-" && option.starts_with("--hw") && options.cpus != 1)
+      throw Refusal(option + " -: each CPU has a file of its own; expected the name of one");
+    if (!file.empty() && std::ranges::count(files, file, &std::pair<std::string, std::string>::second) != 1)
+      throw Refusal(option + " " + file + ": another option names the same file; expected one for each");
+  }
   std::optional<DebuggerSocket> debugger;
   if (!options.gdb.empty()) debugger.emplace(options.gdb);
   const UnnamedFile root, kept_console;
   write_archive(options, root.path());
   const fs::path console = options.console.empty() ? kept_console.path() : fs::absolute(options.console);
   Outcome outcome(fs::current_path(), fs::absolute(options.output));
+  const auto absolute = [](const std::string& file) {
+    return file.empty() || file == "-" ? file : fs::absolute(file).string();
+  };
   const std::string record = options.record.empty() ? "" : fs::absolute(options.record).string();
   if (debugger) say_how_to_debug(*debugger, options.kernel);
   const EmulatorEnd end = run_emulator(
       emulator_words(options, model->vendor, root.path(), console, debugger ? &*debugger : nullptr),
-      {model->name, record, !options.registers.empty()}, options.seconds,
-      [&](std::string_view bytes) { outcome.take(bytes); });
+      {model->name, record, !options.registers.empty(), absolute(options.hardware_log),
+       absolute(options.hardware_timeline)},
+      options.seconds, [&](std::string_view bytes) { outcome.take(bytes); });
   if (!record.empty()) say_recorded(record, outcome);
   if (!outcome.symbols().empty()) cache_symbols(build_id_of(outcome.notes()), outcome.symbols());
   print_remarks(end.remarks);
@@ -331,6 +345,16 @@ int main(int argc, char** argv) {
                    "Registers of the trace: gpr, the general ones and the flags after every instruction")
       ->check(CLI::IsMember({"gpr"}))
       ->type_name("SET");
+  command
+      ->add_option("--hw-log", options.hardware_log,
+                   "Write register accesses, overflows, reloads, PMIs, records and branches to this file, a "
+                   "line each, those of CPU N to FILE.N; - is standard output")
+      ->type_name("FILE");
+  command
+      ->add_option("--hw-timeline", options.hardware_timeline,
+                   "Write them for Perfetto or chrome://tracing, where a microsecond is a nanosecond of the "
+                   "guest's time")
+      ->type_name("FILE");
   command->add_option("--console", options.console, "Keep what the kernel says in a file")->type_name("FILE");
   command
       ->add_option("--timeout", options.seconds, "Stop after so many seconds, with exit status 124; 0: never")

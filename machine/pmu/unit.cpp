@@ -15,6 +15,7 @@
 #include "guest/channel.h"
 #include "interface.h"
 #include "pmu/guest_memory.h"
+#include "pmu/hardware_files.h"
 #include "pmu/recording.h"
 #include "pmu/uncounted.h"
 #include "pmusim/arch/msr.h"
@@ -86,8 +87,10 @@ class Unit final : public PmiHandler {
       : cpu_(cpu),
         pmu_(model_of_machine(model)),
         memory_(cpu, pmu_),
-        recording_(Recording::from_environment()) {
+        recording_(Recording::from_environment()),
+        hardware_files_(HardwareFiles::from_environment(cpu, pmu_)) {
     pmu_.set_pmi_handler(this);
+    pmu_.set_observer(hardware_files_.get());
     at(Quantity::cycles) = at(Quantity::reference_cycles) = 1;
     retirement_.latency_cycles = retirement_.retire_latency_cycles = 1;
   }
@@ -135,6 +138,7 @@ class Unit final : public PmiHandler {
   Pmu pmu_;
   GuestMemory memory_;
   std::unique_ptr<Recording> recording_;                // null: nobody wants one
+  std::unique_ptr<HardwareFiles> hardware_files_;       // null: nobody wants them
   bool writes_pebs_ = false, writes_branches_ = false;  // to the DS area
   Uncounted uncounted_;
   Retirement retirement_;  // of the last instruction

@@ -166,6 +166,11 @@ case "$what" in
     runs 'missing: no such folder; expected one for the files that the command writes' -o missing
     runs 'record missing/T: no folder that can be written to; expected one for the file' --record missing/T
     runs 'console missing/C: no folder that can be written to; expected one for the file' --console missing/C
+    for option in hw-log hw-timeline; do
+      runs "$option missing/F: no folder that can be written to; expected one for the file" --$option missing/F
+      runs "$option -: each CPU has a file of its own; expected the name of one" --$option - --cpus 2
+    done
+    runs 'hw-log F: another option names the same file; expected one for each' --hw-log F --hw-timeline F
     runs 'record: is of one CPU; leave --cpus out' --record T --cpus 2
     runs 'regs: is of a trace; expected --record FILE' --regs gpr
     runs 'regs.*xmm.*gpr' --record T --regs xmm

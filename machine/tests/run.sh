@@ -16,6 +16,7 @@
 #   run.sh boots N [FIRST]       N boots from number FIRST (0) on, the models of docs/machine.md in turn, BOOTS_AT_ONCE (2) at a time, each with a
 #                                perf stat and BOOT_SECONDS (300) at most: the kernel finds the PMU and ends by itself
 #   run.sh gdb MODEL             a debugger finds the machine stopped, stops it in the kernel, and lets it go on to its end
+#   run.sh hardware MODEL        --hw-log and --hw-timeline: what the driver writes around a program's counts, its PMIs and records, the same twice
 #   run.sh ends                  signals, a full disk and a reader that goes: a sentence, and no process is left
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -169,6 +170,33 @@ END
     # The line that is printed, with commands of ours behind it, is one for gdb.
     typed() { eval "$(sed -n 's/^  gdb /gdb -nx -batch /p' err) -ex 'break *0x$address' -ex continue -ex 'print \$pc == 0x$address' -ex detach" >typed 2>&1 && grep -q '^\$1 = 1$' typed || { cat typed >&2; return 1; }; }
     if command -v gdb >/dev/null; then debugged "$port" typed; else debugged "$port" "$here/debugger.py" "$port" "$address"; fi ;;
+  hardware)
+    loop
+    for time in first second; do
+      rm -f stat  # a file that the command names is part of the root
+      run --hw-log $time.log --hw-timeline $time.json --file loop -- perf stat -x, -o stat -e instructions:u ./loop
+    done
+    cmp first.log second.log && cmp first.json second.json || fail "two logs differ"
+    expect instructions:u 2000004
+    # The fixed counter counts user mode and interrupts (0AH) for as many nanoseconds as the program has instructions, and more.
+    awk '$1 < last {back++} {last = $1}
+      $2 == "write" && $3 == "register=IA32_FIXED_CTR_CTRL" && begun {counted += $1 - begun; begun = 0}
+      $2 == "write" && $3 == "register=IA32_FIXED_CTR_CTRL" && $4 == "value=0xa" {begun = $1}
+      END {exit back || counted < 2000004 || counted > 20000000}' <(grep -v '^#' first.log) || fail "$(grep -E 'FIXED_CTR_CTRL' first.log | tail)"
+    grep -qE '^[0-9]+ write register=IA32_PERF_GLOBAL_CTRL value=0x[0-9a-f]+' first.log || fail "no IA32_PERF_GLOBAL_CTRL: $(head first.log)"
+    python3 -c 'import json; names = {e["name"] for e in json.load(open("first.json"))["traceEvents"]}; assert {"IA32_PERF_GLOBAL_CTRL", "IA32_FIXED_CTR_CTRL"} <= names, names'
+    # A sample is a PMI, or a record of PEBS; perf knows how many there are.
+    counts_samples() {  # EVENT PATTERN
+      run --hw-log log --file loop -- perf record -q -e "$1" -c 10007 -o perf.data ./loop
+      local samples
+      samples=$(perf report -i perf.data --stats 2>/dev/null | sed -n 's/.*SAMPLE events: *\([0-9]*\).*/\1/p' | head -1)
+      [ "$samples" -gt 100 ] && [ "$(grep -cE "$2" log)" = "$samples" ] || fail "$1: $samples samples, $(grep -cE "$2" log) of '$2'"
+    }
+    counts_samples instructions:u '^[0-9]+ pmi ip=0x4010[0-9a-f]+ ring=3'
+    counts_samples instructions:upp '^[0-9]+ record counters=.* outcome=written'
+    run --cpus 2 --hw-log log --file loop -- taskset 2 perf stat -e instructions:u ./loop 2>stat
+    counting() { grep -c 'register=IA32_FIXED_CTR_CTRL value=0xa' "$1"; }
+    [ "$(counting log)" = 0 ] && [ "$(counting log.1)" != 0 ] || fail "on CPU 1: $(counting log) and $(counting log.1)" ;;
   boots)
     # What the kernel says of each model's PMU stands in the table of docs/machine.md. Number n is the model n * 23: neighbours in the table differ little.
     models=() said=()
@@ -220,5 +248,5 @@ END
       umount small
       [ $status = 2 ] && grep -q 'small/large: cannot be written to its end' err || fail "a full disk: $status, $(cat err)"
     fi ;;
-  *) sed -n '3,19s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,20s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
