@@ -189,7 +189,7 @@ END
     counts_samples() {  # EVENT PATTERN
       run --hw-log log --file loop -- perf record -q -e "$1" -c 10007 -o perf.data ./loop
       local samples
-      samples=$(perf report -i perf.data --stats 2>/dev/null | sed -n 's/.*SAMPLE events: *\([0-9]*\).*/\1/p' | head -1)
+      samples=$(perf report -i perf.data --stats 2>/dev/null | sed -n 's/.*SAMPLE events: *\([0-9]*\).*/\1/p' | sed -n 1p)
       [ "$samples" -gt 100 ] && [ "$(grep -cE "$2" log)" = "$samples" ] || fail "$1: $samples samples, $(grep -cE "$2" log) of '$2'"
     }
     counts_samples instructions:u '^[0-9]+ pmi ip=0x4010[0-9a-f]+ ring=3'
