@@ -7,18 +7,11 @@
 #include <map>
 #include <random>
 
+#include "tests/annotate/branch.h"
+
 namespace pmusim::annotate {
 
 namespace {
-
-perf::BranchEntry branch(u64 from, u64 to, u16 cycles = 0) {
-  perf::BranchEntry entry;
-  entry.from = from;
-  entry.to = to;
-  entry.predicted = 1;
-  entry.cycles = cycles;
-  return entry;
-}
 
 TEST(BranchCounts, AStackOfThreeHasThreeBranchesAndTwoLines) {
   BranchCounts counts;

@@ -10,21 +10,13 @@
 #include <fstream>
 
 #include "pmusim/annotate/report.h"
+#include "tests/annotate/branch.h"
 
 namespace pmusim::annotate::profile_test {
 
 namespace {
 
 using testing::HasSubstr;
-
-perf::BranchEntry branch(u64 from, u64 to, u16 cycles = 0) {
-  perf::BranchEntry entry;
-  entry.from = from;
-  entry.to = to;
-  entry.predicted = 1;
-  entry.cycles = cycles;
-  return entry;
-}
 
 /// A process whose JIT compiler put two functions at 0x1000 and 0x2000.
 class ProfileTest : public testing::Test {

@@ -3,30 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <list>
-#include <map>
 #include <random>
+
+#include "tests/support/naive_cache.h"
 
 namespace pmusim {
 namespace {
 
-// A set is a list in order of use; nothing else.
-class NaiveCache {
- public:
-  NaiveCache(u64 sets, std::size_t ways) : sets_(sets), ways_(ways) {}
-  bool touch(u64 key) {
-    std::list<u64>& set = lists_[key % sets_];
-    const bool hit = std::erase(set, key) != 0;
-    set.push_front(key);
-    if (set.size() > ways_) set.pop_back();
-    return hit;
-  }
-
- private:
-  u64 sets_;
-  std::size_t ways_;
-  std::map<u64, std::list<u64>> lists_;
-};
+using test::NaiveCache;
 
 class Shapes : public testing::TestWithParam<std::pair<unsigned, unsigned>> {};
 INSTANTIATE_TEST_SUITE_P(SetsAndWays, Shapes,

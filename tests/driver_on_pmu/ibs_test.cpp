@@ -11,10 +11,12 @@
 #include "pmusim/perf/core.h"
 #include "pmusim/pmu/observer.h"
 #include "pmusim/pmu/pmu.h"
+#include "tests/support/value_at.h"
 
 namespace pmusim::driver::ibs_test {
 namespace {
 
+using test::value_at;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -98,14 +100,6 @@ std::vector<std::vector<std::byte>> samples_in(perf::RingBuffer& ring) {
   }
   return samples;
 }
-template <class T>
-T at(const std::vector<std::byte>& bytes, std::size_t offset) {
-  T value{};
-  EXPECT_LE(offset + sizeof value, bytes.size());
-  if (offset + sizeof value <= bytes.size()) std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
-
 // perf's own test "AMD IBS sample period", of 6.15 and later: a config and the period, or EINVAL.
 TEST(IbsPeriods, InConfigAreThoseOfPerfsTest) {
   Ibs ibs("genoa", perf::Kernel::v6_15);
@@ -221,8 +215,9 @@ TEST(IbsSampling, GivesASampleForEachPeriod) {
   EXPECT_EQ(describe(ibs.ops.statistics().faults), "");
   // Rearming takes the retirement that delivers the interrupt: 256 cycles, the tagged op, the one after.
   for (std::size_t n = 1; n < samples.size(); ++n)
-    EXPECT_NEAR(static_cast<double>((at<u64>(samples[n], 8) - at<u64>(samples[n - 1], 8) + 4000) % 4000),
-                4 * 257, 8);
+    EXPECT_NEAR(
+        static_cast<double>((value_at<u64>(samples[n], 8) - value_at<u64>(samples[n - 1], 8) + 4000) % 4000),
+        4 * 257, 8);
 }
 
 TEST(IbsSampling, CountsLongPeriodsInPieces) {
@@ -257,10 +252,10 @@ TEST(IbsSampling, HasRawRegistersAsPerfDecodesThem) {
     ASSERT_EQ(samples.size(), 1u);
     const auto& sample = samples.front();
     EXPECT_EQ(sample.size() % 8, 0u);
-    EXPECT_EQ(at<u32>(sample, 16), 68u);  // four bytes of capabilities, eight registers
-    EXPECT_EQ(at<u32>(sample, 20), row.caps);
-    EXPECT_EQ(at<u64>(sample, 24) & (bit(17) | bit(18) | 0xFFFF), bit(17) | bit(18) | 0x10);
-    EXPECT_EQ(at<u64>(sample, 32), at<u64>(sample, 8));  // IbsOpRip is the IP
+    EXPECT_EQ(value_at<u32>(sample, 16), 68u);  // four bytes of capabilities, eight registers
+    EXPECT_EQ(value_at<u32>(sample, 20), row.caps);
+    EXPECT_EQ(value_at<u64>(sample, 24) & (bit(17) | bit(18) | 0xFFFF), bit(17) | bit(18) | 0x10);
+    EXPECT_EQ(value_at<u64>(sample, 32), value_at<u64>(sample, 8));  // IbsOpRip is the IP
   }
   Ibs ibs("genoa");
   perf::Attr attr = Ibs::attr(type_fetch, 0x10);
@@ -268,7 +263,7 @@ TEST(IbsSampling, HasRawRegistersAsPerfDecodesThem) {
   perf::Event& event = ibs.open(attr);
   perf::RingBuffer& ring = *ibs.perf->mmap(event, 16).value();
   for (u64 n = 0; n < 200; ++n) ibs.retire(0x400000 + 4 * n);
-  EXPECT_EQ(at<u32>(samples_in(ring).front(), 16), 36u);
+  EXPECT_EQ(value_at<u32>(samples_in(ring).front(), 16), 36u);
 }
 
 // The words of the reference that were checked by arithmetic.
@@ -339,9 +334,9 @@ TEST(IbsSampling, TellsAddressesLatenciesAndSources) {
   for (u64 n = 0; n < 300; ++n) ibs.retire(0x400000 + 4 * n, access, 20);
   const auto samples = samples_in(ring);
   ASSERT_EQ(samples.size(), 1u);
-  EXPECT_EQ(at<u64>(samples[0], 16), 0x7F0000001000u);
-  EXPECT_EQ(at<u64>(samples[0], 24), 14u);
-  EXPECT_EQ(at<u64>(samples[0], 32), 0x449080442u);
+  EXPECT_EQ(value_at<u64>(samples[0], 16), 0x7F0000001000u);
+  EXPECT_EQ(value_at<u64>(samples[0], 24), 14u);
+  EXPECT_EQ(value_at<u64>(samples[0], 32), 0x449080442u);
 }
 
 TEST(IbsSampling, LeavesOutKernelCodeInSoftware) {
@@ -355,7 +350,7 @@ TEST(IbsSampling, LeavesOutKernelCodeInSoftware) {
     ibs.retire(n / 1000 % 2 == 0 ? 0x400000 + 4 * n : 0xFFFFFFFF81000000 + 4 * n);
   const auto samples = samples_in(ring);
   EXPECT_GT(samples.size(), 20u);
-  for (const auto& sample : samples) EXPECT_LT(at<u64>(sample, 8), u64{1} << 47);
+  for (const auto& sample : samples) EXPECT_LT(value_at<u64>(sample, 8), u64{1} << 47);
 }
 
 // Linux, arch/x86/events/amd/ibs.c: forward_event_to_ibs and what it leaves to nobody.
@@ -466,9 +461,9 @@ TEST(IbsSampling, HasThePeriodThatIsOverAndTheAddressInRegisters) {
   ASSERT_GE(samples.size(), 2u);
   std::vector<u64> periods;
   for (const auto& sample : samples) {
-    const u64 ip = at<u64>(sample, 8);
-    EXPECT_EQ(at<u64>(sample, 32), ip);  // behind the registers' ABI
-    periods.push_back(at<u64>(sample, 16));
+    const u64 ip = value_at<u64>(sample, 8);
+    EXPECT_EQ(value_at<u64>(sample, 32), ip);  // behind the registers' ABI
+    periods.push_back(value_at<u64>(sample, 16));
   }
   EXPECT_THAT(periods, testing::Each(testing::AnyOf(0x100u, 0x200u)));
   EXPECT_EQ(periods.back(), 0x200u);

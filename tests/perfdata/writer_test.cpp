@@ -3,25 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "perfdata/file_format.h"
 #include "tests/perfdata/file_fixture.h"
+#include "tests/support/value_at.h"
 
 namespace pmusim::perfdata {
 namespace {
 
 namespace fs = std::filesystem;
+using test::value_at;
 
 class WriterTest : public FileTest {};
-
-template <class T>
-T at(const std::vector<std::byte>& bytes, std::size_t offset) {
-  T value{};
-  EXPECT_LE(offset + sizeof value, bytes.size());
-  if (offset + sizeof value <= bytes.size()) std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
 
 TEST_F(WriterTest, HeaderIdsAttributesDataAndFeaturesAreInOrder) {
   auto writer = Writer::create(path(), {});
@@ -31,16 +23,16 @@ TEST_F(WriterTest, HeaderIdsAttributesDataAndFeaturesAreInOrder) {
   ASSERT_TRUE(writer->write(sample_at(5)));
   ASSERT_TRUE(writer->finish());
   const auto file = content();
-  const auto header = at<FileHeader>(file, 0);
+  const auto header = value_at<FileHeader>(file, 0);
   EXPECT_EQ(header.attr_size, 144u);
   EXPECT_EQ(header.attrs.offset, 112u);
-  EXPECT_EQ(at<u64>(file, 104), 7u);
-  EXPECT_EQ(at<Section>(file, 112 + 128).offset, 104u);
+  EXPECT_EQ(value_at<u64>(file, 104), 7u);
+  EXPECT_EQ(value_at<Section>(file, 112 + 128).offset, 104u);
   EXPECT_EQ(header.data.offset, 256u);
   EXPECT_EQ(header.data.size, 96u);
   // arch, cpu count, event description, branch stack and sample time: five rows behind the data
   EXPECT_EQ(header.features[0], bit(6) | bit(7) | bit(12) | bit(15) | bit(21));
-  EXPECT_EQ(at<Section>(file, 352).offset, 352 + 5 * 16u);
+  EXPECT_EQ(value_at<Section>(file, 352).offset, 352 + 5 * 16u);
 }
 
 TEST_F(WriterTest, SampleTimesAreFoundHoweverTheStreamIsCut) {
@@ -56,8 +48,8 @@ TEST_F(WriterTest, SampleTimesAreFoundHoweverTheStreamIsCut) {
       ASSERT_TRUE(writer->write(std::span(stream).subspan(i, std::min(piece, stream.size() - i))));
     ASSERT_TRUE(writer->finish());
     const auto file = content();
-    EXPECT_EQ(at<u64>(file, file.size() - 16), 100u) << piece;
-    EXPECT_EQ(at<u64>(file, file.size() - 8), 300u) << piece;
+    EXPECT_EQ(value_at<u64>(file, file.size() - 16), 100u) << piece;
+    EXPECT_EQ(value_at<u64>(file, file.size() - 8), 300u) << piece;
   }
 }
 
@@ -68,23 +60,23 @@ TEST_F(WriterTest, CpuTopologyListsWhoSharesWhat) {
       path(), {.metadata = {.arch = "", .cpus = 3, .cpu_places = {{0, 0, 0}, {0, 0, 0}, {0, 1, 7}}}});
   ASSERT_TRUE(writer && writer->finish());
   const auto file = content();
-  const auto header = at<FileHeader>(file, 0);
+  const auto header = value_at<FileHeader>(file, 0);
   EXPECT_EQ(header.features[0], bit(7) | bit(13));
-  const auto topology = at<Section>(file, header.data.offset + header.data.size + sizeof(Section));
+  const auto topology = value_at<Section>(file, header.data.offset + header.data.size + sizeof(Section));
   const auto text = [&](u64 offset) { return reinterpret_cast<const char*>(file.data()) + offset; };
   u64 offset = topology.offset;
-  EXPECT_EQ(at<u32>(file, offset), 1u);  // packages
+  EXPECT_EQ(value_at<u32>(file, offset), 1u);  // packages
   EXPECT_STREQ(text(offset + 8), "0-2");
   offset += 4 + 68;
-  EXPECT_EQ(at<u32>(file, offset), 2u);  // cores
+  EXPECT_EQ(value_at<u32>(file, offset), 2u);  // cores
   EXPECT_STREQ(text(offset + 8), "0-1");
   EXPECT_STREQ(text(offset + 68 + 8), "2");
   offset += 4 + 2 * 68;
-  EXPECT_EQ(at<u32>(file, offset + 2 * 8), 7u);  // core of CPU 2, then its package
-  EXPECT_EQ(at<u32>(file, offset + 2 * 8 + 4), 0u);
+  EXPECT_EQ(value_at<u32>(file, offset + 2 * 8), 7u);  // core of CPU 2, then its package
+  EXPECT_EQ(value_at<u32>(file, offset + 2 * 8 + 4), 0u);
   offset += 3 * 8;
-  EXPECT_EQ(at<u32>(file, offset), 2u);  // dies
-  EXPECT_EQ(at<u32>(file, offset + 4 + 2 * 68 + 2 * 4), 1u);
+  EXPECT_EQ(value_at<u32>(file, offset), 2u);  // dies
+  EXPECT_EQ(value_at<u32>(file, offset + 4 + 2 * 68 + 2 * 4), 1u);
   EXPECT_EQ(topology.offset + topology.size, offset + 4 + 2 * 68 + 3 * 4);
 }
 
@@ -94,14 +86,14 @@ TEST_F(WriterTest, RoundsAndTheClockAreRecordsOfTheirOwn) {
   ASSERT_TRUE(writer->write(sample_at(1)) && writer->end_round() && writer->write(sample_at(2)));
   ASSERT_TRUE(writer->finish());
   const auto file = content();
-  const u64 data = at<FileHeader>(file, 0).data.offset;
-  EXPECT_EQ(at<u64>(file, data), u64{32} << 48 | 79);  // TIME_CONV in its short form
-  EXPECT_EQ(at<u64>(file, data + 8), 31u);
-  EXPECT_EQ(at<u64>(file, data + 16), 715827882u);
-  EXPECT_EQ(at<u64>(file, data + 24), 5u);
-  EXPECT_EQ(at<u32>(file, data + 32), 9u);
-  EXPECT_EQ(at<u64>(file, data + 32 + 96), u64{8} << 48 | 68);  // FINISHED_ROUND
-  EXPECT_EQ(at<u32>(file, data + 32 + 96 + 8), 9u);
+  const u64 data = value_at<FileHeader>(file, 0).data.offset;
+  EXPECT_EQ(value_at<u64>(file, data), u64{32} << 48 | 79);  // TIME_CONV in its short form
+  EXPECT_EQ(value_at<u64>(file, data + 8), 31u);
+  EXPECT_EQ(value_at<u64>(file, data + 16), 715827882u);
+  EXPECT_EQ(value_at<u64>(file, data + 24), 5u);
+  EXPECT_EQ(value_at<u32>(file, data + 32), 9u);
+  EXPECT_EQ(value_at<u64>(file, data + 32 + 96), u64{8} << 48 | 68);  // FINISHED_ROUND
+  EXPECT_EQ(value_at<u32>(file, data + 32 + 96 + 8), 9u);
 }
 
 TEST_F(WriterTest, ARoundCannotEndWithinARecord) {
@@ -160,8 +152,8 @@ TEST_F(WriterTest, EveryAttributeSizeFromVer0ToVer10IsProduced) {
     auto writer = Writer::create(path(), {.attr_bytes = bytes});
     ASSERT_TRUE(writer && writer->add_event(perf::Attr{}, "x", {}) && writer->finish());
     const auto file = content();
-    EXPECT_EQ(at<FileHeader>(file, 0).attr_size, bytes + 16);
-    EXPECT_EQ(at<u32>(file, 104 + 4), bytes);
+    EXPECT_EQ(value_at<FileHeader>(file, 0).attr_size, bytes + 16);
+    EXPECT_EQ(value_at<u32>(file, 104 + 4), bytes);
   }
   EXPECT_FALSE(Writer::create(path(), {.attr_bytes = 100}));
 }

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <list>
-#include <map>
-
 #include "core/interval_core.h"
 #include "core/memory_core.h"
 #include "events/resolve.h"
@@ -13,10 +10,12 @@
 #include "pmusim/session/stat.h"
 #include "tests/session/walk.h"
 #include "tests/support/dice.h"
+#include "tests/support/naive_cache.h"
 
 namespace pmusim {
 namespace {
 
+using test::NaiveCache;
 using testing::HasSubstr;
 
 constexpr u32 no_prefetchers = bit(0) | bit(1) | bit(3);
@@ -105,27 +104,6 @@ TEST(MemoryLevel, AsksTheCachesOfDataForTheSameWithoutPrefetchers) {
   EXPECT_GT(compared, 200u);
   EXPECT_GT(occurred, compared / 2);
 }
-
-/// A cache or a TLB whose sets are lists in order of use; nothing else.
-class NaiveCache {
- public:
-  NaiveCache(u64 sets, std::size_t ways) : sets_(sets), ways_(ways) {}
-  /// Whether it was there.
-  bool touch(u64 key) {
-    std::list<u64>& set = lists_[key % sets_];
-    const bool hit = std::erase(set, key) != 0;
-    set.push_front(key);
-    if (set.size() > ways_) set.pop_back();
-    return hit;
-  }
-  /// Whether it was there until now.
-  bool erase(u64 key) { return std::erase(lists_[key % sets_], key) != 0; }
-
- private:
-  u64 sets_;
-  std::size_t ways_;
-  std::map<u64, std::list<u64>> lists_;
-};
 
 /// What a program asks of its first caches, in the order of the program, without a core around them.
 class NaiveMemory {

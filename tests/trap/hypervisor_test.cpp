@@ -10,22 +10,10 @@
 #include "pmusim/arch/msr.h"
 #include "pmusim/trap/trap.h"
 #include "tests/driver_on_pmu/model_names.h"
+#include "tests/support/register_instructions.h"
 
 namespace pmusim::test::hypervisor_test {
 namespace {
-
-void wrmsr(u32 address, u64 value) {
-  asm volatile("wrmsr"
-               :
-               : "c"(address), "a"(static_cast<u32>(value)), "d"(static_cast<u32>(value >> 32))
-               : "memory");
-}
-
-u64 rdmsr(u32 address) {
-  u32 low = 0, high = 0;
-  asm volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(address));
-  return u64{high} << 32 | low;
-}
 
 constexpr u64 rounds = 20;
 

@@ -14,26 +14,14 @@
 #include <vector>
 
 #include "pmusim/pmu/observer.h"
+#include "tests/support/register_instructions.h"
 
 namespace pmusim {
 namespace {
 
-u64 rdmsr(u32 address) {
-  u32 low = 0, high = 0;
-  asm volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(address));
-  return u64{high} << 32 | low;
-}
-void wrmsr(u32 address, u64 value) {
-  asm volatile("wrmsr"
-               :
-               : "c"(address), "a"(static_cast<u32>(value)), "d"(static_cast<u32>(value >> 32))
-               : "memory");
-}
-u64 rdpmc(u32 ecx) {
-  u32 low = 0, high = 0;
-  asm volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(ecx));
-  return u64{high} << 32 | low;
-}
+using test::rdmsr;
+using test::rdpmc;
+using test::wrmsr;
 
 class TrapTest : public testing::Test {
  protected:
