@@ -2,12 +2,15 @@
 #ifndef PMUSIM_CPU_FRONT_END_H
 #define PMUSIM_CPU_FRONT_END_H
 
-#include "pmusim/base/types.h"
+#include "pmusim/cpu/model.h"
 
 namespace pmusim::front_end {
 
 /// Event code of FRONTEND_RETIRED, which counts the instructions that MSR_PEBS_FRONTEND selects.
 inline constexpr u64 retired_event = 0xC6;
+constexpr bool is_filtered(const CpuModel& model, u64 event) {
+  return model.pebs.frontend && event == retired_event;
+}
 
 /// MSR_PEBS_FRONTEND[4:0] = 06: instructions before which fetch delivered nothing for a number of cycles.
 constexpr bool selects_latency(u64 filter) { return field(filter, 4, 0) == 0x06; }

@@ -32,8 +32,8 @@ std::vector<SummedEvent::Term> terms_of(const EventRule& rule, unsigned issue_wi
 /// Whether occurrences depend on more of an instruction than its signals and quantities.
 bool compares_each(const CpuModel& model, const ResolvedEvent& event) {
   const EventRule& rule = event.definition.rule;
-  const bool slow_fetches = model.pebs.frontend && event.definition.event == front_end::retired_event &&
-                            front_end::selects_latency(event.extra);
+  const bool slow_fetches =
+      front_end::is_filtered(model, event.definition.event) && front_end::selects_latency(event.extra);
   return slow_fetches || event.in_transactions || rule.all.has(Signal::load_latency) ||
          (rule.quantity != Quantity::none && !rule.any.empty());
 }

@@ -268,7 +268,7 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
   running.user = (select & evtsel::USR) != 0 && counts_in_mode(n);
   running.only_in_tx = (select & evtsel::IN_TX) != 0;
   running.of_core = shares_core_ && model_->anythread && (select & evtsel::ANY) != 0;
-  running.only_slow_fetches = model_->pebs.frontend && (select & evtsel::EVENT) == front_end::retired_event &&
+  running.only_slow_fetches = front_end::is_filtered(*model_, select & evtsel::EVENT) &&
                               front_end::selects_latency(filters_.front_end);
   return with_event(running, event(n));
 }
@@ -305,7 +305,7 @@ u8 CounterFile::most_in_cycle(const Running& running) const {
 /// The register that an event's name implies a value of (docs/scheduling.md).
 u64 CounterFile::event_filter(u64 event_select) const {
   const u64 event = field(event_select, 7, 0), umask = field(event_select, 15, 8);
-  if (event == front_end::retired_event && model_->pebs.frontend) return filters_.front_end;
+  if (front_end::is_filtered(*model_, event)) return filters_.front_end;
   if (filters_.off_core == EventFilters{}.off_core) return 0;  // whichever it is
   const auto off_core = off_core_register(*model_, static_cast<u16>(event), static_cast<u16>(umask));
   return off_core ? filters_.off_core[*off_core] : 0;

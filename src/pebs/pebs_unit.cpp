@@ -71,7 +71,7 @@ bool PebsUnit::precise_distribution(unsigned counter, const CounterFile& counter
 bool PebsUnit::qualifies(unsigned counter, const Retirement& retirement, const CounterFile& counters) const {
   if (counter >= first_fixed) return true;
   const u64 select = counters.event_select(counter);
-  if (model_->pebs.frontend && (select & msr::evtsel::EVENT) == front_end::retired_event)
+  if (front_end::is_filtered(*model_, select & msr::evtsel::EVENT))
     return matches_frontend(frontend_, retirement, model_->core.issue_width);
   if (pebs::memory_facility(counters, counter, pebs_enable_) == pebs::MemoryFacility::load_latency)
     return pebs::longest_load(retirement, latency_threshold_) != nullptr;
