@@ -50,6 +50,8 @@ typedef struct {
 
 /* The PMU of a CPU that is made. Ends the program, with a sentence, where MODEL is none. */
 void pmu_create(unsigned cpu, const char* model);
+/* The next access to registers is made by an instruction at IP, with the stack at STACK. */
+void pmu_access_from(unsigned cpu, uint64_t ip, uint64_t stack);
 bool pmu_has_register(unsigned cpu, uint32_t address);
 /* False: #GP. */
 bool pmu_read_register(unsigned cpu, uint32_t address, uint64_t* value);

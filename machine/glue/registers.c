@@ -44,6 +44,7 @@ WRAPPED(void, helper_rdmsr, CPUX86State* env) {
     return;
   }
   glue_settle(env);
+  pmu_access_from(cpu, env->eip, env->regs[R_ESP]);
   uint64_t value;
   if (!pmu_read_register(cpu, (uint32_t)env->regs[R_ECX], &value))
     raise_exception_err_ra(env, EXCP0D_GPF, 0, GETPC());
@@ -59,6 +60,7 @@ WRAPPED(void, helper_wrmsr, CPUX86State* env) {
   }
   glue_settle_for_write(env);
   glue_set_time(env_cpu(env));
+  pmu_access_from(cpu, env->eip, env->regs[R_ESP]);
   if (!pmu_write_register(cpu, (uint32_t)env->regs[R_ECX], edx_eax(env)))
     raise_exception_err_ra(env, EXCP0D_GPF, 0, GETPC());
   glue_choose_feed(env_cpu(env));
@@ -73,6 +75,7 @@ G_NORETURN void __wrap_helper_rdpmc(CPUX86State* env) {
   glue_need_pmu(cpu);
   cpu_restore_state(env_cpu(env), GETPC());
   glue_settle(env);
+  pmu_access_from(cpu, env->eip, env->regs[R_ESP]);
   bool permitted = (env->cr[4] & CR4_PCE_MASK) != 0 || (env->hflags & HF_CPL_MASK) == 0;
   if (!permitted || !pmu_read_counter(cpu, (uint32_t)env->regs[R_ECX], &value))
     raise_exception_err_ra(env, EXCP0D_GPF, 0, 0);

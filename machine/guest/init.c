@@ -253,7 +253,7 @@ int main(void) {
   if (child == 0) start(command, environment, pipes);
   for (int n = 0; n < 2; n++) close(pipes[n][1]);
   uint32_t status = follow(child, pipes);
-  if (send_files(folder) || recorded) {
+  if (send_files(folder) || recorded || access("/symbols", F_OK) == 0) {
     send_contents(CHANNEL_NOTES, "/sys/kernel/notes");
     send_contents(CHANNEL_SYMBOLS, "/proc/kallsyms");
   }

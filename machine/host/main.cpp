@@ -107,6 +107,7 @@ Root root_of(const Options& options) {
   for (const std::string& file : options.files) root.add(file);
   root.add_text("/command", command_text(options));
   if (!options.record.empty()) root.add_text("/record", "");
+  if (!options.hardware_log.empty()) root.add_text("/symbols", "");
   return root;
 }
 
@@ -235,6 +236,17 @@ void say_recorded(const std::string& trace, const Outcome& outcome) {
                  trace.c_str());
 }
 
+/// Of the files that a log has for each CPU. (What is on standard output stays as it is.)
+void name_functions_in(const std::string& log, unsigned cpus, const std::string& kallsyms) {
+  const KernelFunctions functions(kallsyms);
+  for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+    const fs::path file = cpu == 0 ? log : log + "." + std::to_string(cpu);
+    if (fs::is_regular_file(file) && !functions.name_in(file))
+      std::fprintf(stderr, "pmusim-machine: %s: cannot be written again; its addresses have no names\n",
+                   file.c_str());
+  }
+}
+
 int run(const Options& options) {
   if (options.machine.empty() || !fs::exists(fs::path(options.machine) / "pmusim-machine-emulator"))
     throw Refusal("there is no machine in '" + options.machine +
@@ -279,6 +291,7 @@ int run(const Options& options) {
        absolute(options.hardware_timeline)},
       options.seconds, [&](std::string_view bytes) { outcome.take(bytes); });
   if (!record.empty()) say_recorded(record, outcome);
+  if (!options.hardware_log.empty()) name_functions_in(options.hardware_log, options.cpus, outcome.symbols());
   if (!outcome.symbols().empty()) cache_symbols(build_id_of(outcome.notes()), outcome.symbols());
   print_remarks(end.remarks);
   return status_of(end, outcome, options, console);

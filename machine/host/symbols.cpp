@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "host/symbols.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <system_error>
 
 namespace pmusim::machine {
 
@@ -34,16 +37,57 @@ std::string build_id_of(std::string_view notes) {
   return {};
 }
 
-bool write_whole(const fs::path& path, const std::string& contents) {
+bool write_whole(const fs::path& path, const std::string& contents, fs::perms access) {
   const fs::path beside = path.string() + ".new";
-  std::ofstream file(beside, std::ios::binary);
-  file << contents;
-  file.close();
   std::error_code error;
-  if (file) fs::rename(beside, path, error);
+  std::ofstream file(beside, std::ios::binary);
+  if (access != fs::perms::unknown) fs::permissions(beside, access, error);
+  if (!error) file << contents;
+  file.close();
+  if (file && !error) fs::rename(beside, path, error);
   if (file && !error) return true;
   fs::remove(beside, error);
   return false;
+}
+
+KernelFunctions::KernelFunctions(std::string_view kallsyms) {
+  while (!kallsyms.empty()) {
+    std::string_view line = kallsyms.substr(0, kallsyms.find('\n'));
+    kallsyms.remove_prefix(std::min(line.size() + 1, kallsyms.size()));
+    Symbol symbol;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), symbol.address, 16);
+    line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+    if (error != std::errc() || line.size() < 4 || line[0] != ' ' || line[2] != ' ') continue;
+    if (std::string_view("tTwW").find(line[1]) != std::string_view::npos)
+      symbol.name = line.substr(3, line.find('\t') - 3);
+    symbols_.push_back(std::move(symbol));
+  }
+  std::ranges::stable_sort(symbols_, {}, &Symbol::address);
+}
+
+std::string_view KernelFunctions::name_of(std::uint64_t address) const {
+  constexpr std::uint64_t kernel_half = std::uint64_t{1} << 63;
+  const auto behind = std::ranges::upper_bound(symbols_, address, {}, &Symbol::address);
+  return address < kernel_half || behind == symbols_.begin() ? "" : std::string_view((behind - 1)->name);
+}
+
+bool KernelFunctions::name_in(const fs::path& path) const {
+  std::ifstream file(path, std::ios::binary);
+  std::string named;
+  for (std::string line; std::getline(file, line);) {
+    constexpr std::string_view mark = " at=0x";
+    if (const std::size_t at = line.rfind(mark); at != std::string::npos) {
+      std::uint64_t address = 0;
+      const char* const digits = line.data() + at + mark.size();
+      std::from_chars(digits, line.data() + line.size(), address, 16);
+      if (const std::string_view name = name_of(address); !name.empty())
+        line.replace(at + mark.size() - 2, std::string::npos, name);
+    }
+    named += line + '\n';
+  }
+  std::error_code error;
+  const fs::perms readers = fs::status(path, error).permissions();
+  return !error && !file.bad() && write_whole(path, named, readers);
 }
 
 fs::path cache_symbols(const std::string& build_id, const std::string& kallsyms) {

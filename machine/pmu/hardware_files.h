@@ -3,6 +3,7 @@
 #define PMUSIM_MACHINE_PMU_HARDWARE_FILES_H
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "pmusim/observe/observer_file.h"
@@ -21,11 +22,18 @@ class HardwareFiles final : public Observer {
   /// CPU 0 have that name, those of CPU N have ".N" behind it. Null without. Ends the program where a file
   /// cannot be made.
   static std::unique_ptr<HardwareFiles> from_environment(unsigned cpu, const Pmu& pmu);
-  explicit HardwareFiles(const Pmu& pmu) : pmu_(pmu) {}
+  HardwareFiles(unsigned cpu, const Pmu& pmu) : cpu_(cpu), pmu_(pmu) {}
   /// The files are complete, and get their names.
   ~HardwareFiles() override;
   HardwareFiles(const HardwareFiles&) = delete;
   HardwareFiles& operator=(const HardwareFiles&) = delete;
+
+  /// Where an access to registers is made; 0: not by an instruction, or it is not known by which.
+  struct Place {
+    u64 ip = 0, stack = 0;
+  };
+  /// Of those that follow.
+  void access_from(const Place& place) { place_ = place; }
 
   void on_attach(const Pmu& pmu) override { all_.on_attach(pmu); }
   void on_register_write(const observed::RegisterWrite& e) override;
@@ -49,7 +57,11 @@ class HardwareFiles final : public Observer {
     (all_.*callback)(event);
   }
 
+  std::string note() const;
+
+  unsigned cpu_;
   const Pmu& pmu_;
+  Place place_;
   std::vector<std::unique_ptr<observe::ObserverFile>> files_;
   observe::ObserverGroup all_;
 };

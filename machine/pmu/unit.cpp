@@ -105,6 +105,7 @@ class Unit final : public PmiHandler {
     return writes_pebs_ || (recording_ != nullptr && recording_->has_registers());
   }
   Recording* recording() { return recording_.get(); }
+  HardwareFiles* hardware_files() { return hardware_files_.get(); }
   void before(const Translated& translated, u64 ip, const u64* gpr, u64 fs_base, u64 gs_base);
   void retire(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after,
               const Registers* registers);
@@ -369,6 +370,9 @@ using namespace pmusim::machine;
 
 void pmu_create(unsigned cpu, const char* model) { units[cpu] = std::make_unique<Unit>(cpu, model); }
 
+void pmu_access_from(unsigned cpu, uint64_t ip, uint64_t stack) {
+  if (HardwareFiles* const files = units[cpu]->hardware_files()) files->access_from({ip, stack});
+}
 bool pmu_has_register(unsigned cpu, uint32_t address) {
   return !is_the_emulators(address) && units[cpu]->pmu().registers().find(address) != nullptr;
 }
@@ -434,6 +438,7 @@ void pmu_write_lvt(unsigned cpu, uint32_t value) {
   constexpr u32 defined = 0x107FF;  // mask, mode, vector
   const u32 entry = value & defined;
   Pmu& pmu = units[cpu]->pmu();
+  if (HardwareFiles* const files = units[cpu]->hardware_files()) files->access_from({});
   if (pmu.model().has_x2apic)
     static_cast<void>(pmu.wrmsr(msr::X2APIC_LVTPC, entry));
   else

@@ -218,6 +218,16 @@ time.sleep(1000)' >port &
       behaves "$frames; sleep 1000"
       ended 2 'the guest hands out what is no frame' machine -- true
     done
+    # Functions in a log have the names that the guest says, as far as these are some.
+    behaves 'for at in 81000010 81000017 81000020 8100000f 80ffffff; do echo "1 write register=R value=0x1 at=0xffffffff$at"; done >"$PMUSIM_MACHINE_HW_LOG"
+      echo "2 fault why=\"x at=0x1\" at=0x401000" >>"$PMUSIM_MACHINE_HW_LOG"
+      chmod 600 "$PMUSIM_MACHINE_HW_LOG"
+      frame K "ffffffff81000010 t second\t[module]\nffffffff81000000 T first\nxyz T bad\n\nffffffff81000018\n\\0\nffffffff81000020 D data\n0 A zero"
+      exited 0'
+    machine --hw-log log -- true || fail "a guest with odd symbols"
+    printf '1 write register=R value=0x1 at=%s\n' second second 0xffffffff81000020 first 0xffffffff80ffffff >expected
+    echo '2 fault why="x at=0x1" at=0x401000' >>expected
+    cmp log expected && [ "$(stat -c %a log)" = 600 ] || fail "$(cat log; ls -l log)"
     behaves 'frame X "no such program"'
     ended 1 'the guest could not run the command: no such program' machine -- true ;;
   ends)

@@ -183,7 +183,7 @@ END
       $2 == "write" && $3 == "register=IA32_FIXED_CTR_CTRL" && begun {counted += $1 - begun; begun = 0}
       $2 == "write" && $3 == "register=IA32_FIXED_CTR_CTRL" && $4 == "value=0xa" {begun = $1}
       END {exit back || counted < 2000004 || counted > 20000000}' <(grep -v '^#' first.log) || fail "$(grep -E 'FIXED_CTR_CTRL' first.log | tail)"
-    grep -qE '^[0-9]+ write register=IA32_PERF_GLOBAL_CTRL value=0x[0-9a-f]+' first.log || fail "no IA32_PERF_GLOBAL_CTRL: $(head first.log)"
+    grep -qE '^[0-9]+ write register=IA32_PERF_GLOBAL_CTRL value=0x[0-9a-f]+ at=[a-z_]*intel_pmu_enable_all' first.log || fail "no IA32_PERF_GLOBAL_CTRL: $(head first.log)"
     python3 -c 'import json; names = {e["name"] for e in json.load(open("first.json"))["traceEvents"]}; assert {"IA32_PERF_GLOBAL_CTRL", "IA32_FIXED_CTR_CTRL"} <= names, names'
     # A sample is a PMI, or a record of PEBS; perf knows how many there are.
     counts_samples() {  # EVENT PATTERN

@@ -18,21 +18,23 @@ std::string place_text(AssistOutcome outcome, u64 address) {
 
 class HardwareLog final : public ObserverFile {
  public:
-  explicit HardwareLog(TextFile file) : file_(std::move(file)) { file_.write("# pmusim hardware log 1\n"); }
+  HardwareLog(TextFile file, AccessNote note) : file_(std::move(file)), note_(std::move(note)) {
+    file_.write("# pmusim hardware log 1\n");
+  }
 
   void on_attach(const Pmu& pmu) override {
     names_.use(pmu);
     file_.write(fmt::format("# model {}\n", pmu.model().name));
   }
   void on_register_write(const observed::RegisterWrite& e) override {
-    line(e.cycle, "write", "register={} value={:#x}", names_(e.address), e.value);
+    line(e.cycle, "write", "register={} value={:#x}{}", names_(e.address), e.value, note());
   }
   void on_access_fault(const observed::AccessFault& e) override {
     const std::string value = is_write(e.access) ? fmt::format(" value={:#x}", e.value) : "";
     const std::string what =
         is_of_msr(e.access) ? "register=" + names_(e.address) : fmt::format("ecx={:#x}", e.address);
-    line(e.cycle, "fault", "access={} {}{} fault={} why=\"{}\"", name_of(e.access), what, value,
-         name_of(e.fault), names_.why(e));
+    line(e.cycle, "fault", "access={} {}{} fault={} why=\"{}\"{}", name_of(e.access), what, value,
+         name_of(e.fault), names_.why(e), note());
   }
   void on_overflow(const observed::Overflow& e) override {
     line(e.cycle, "overflow", "counter={} status={} pmi={} record={}", counter_name(e.counter),
@@ -84,17 +86,24 @@ class HardwareLog final : public ObserverFile {
     file_.write(text_);
   }
 
+  std::string note() const {
+    const std::string text = note_ ? note_() : "";
+    return text.empty() ? text : " " + text;
+  }
+
   TextFile file_;
+  AccessNote note_;
   RegisterNames names_;
   std::string text_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ObserverFile>, Error> create_hardware_log(const std::string& path) {
+Result<std::unique_ptr<ObserverFile>, Error> create_hardware_log(const std::string& path, AccessNote note) {
   Result<TextFile, Error> file = TextFile::create(path);
   if (!file.ok()) return Failure(file.error());
-  return std::unique_ptr<ObserverFile>(std::make_unique<HardwareLog>(std::move(file).value()));
+  return std::unique_ptr<ObserverFile>(
+      std::make_unique<HardwareLog>(std::move(file).value(), std::move(note)));
 }
 
 }  // namespace pmusim::observe

@@ -37,9 +37,9 @@ class ScratchFile {
   std::filesystem::path path_;
 };
 
-std::string log_of(const std::string& scenario) {
+std::string log_of(const std::string& scenario, observe::AccessNote note = {}) {
   const ScratchFile file("hardware_log");
-  auto log = observe::create_hardware_log(file.path());
+  auto log = observe::create_hardware_log(file.path(), std::move(note));
   EXPECT_TRUE(log.ok());
   const auto result = scenario::run(scenario, "x.pmu", log->get());
   EXPECT_TRUE(result.ok() && !result->has_value()) << (result.ok() ? (*result)->found : "");
@@ -100,6 +100,17 @@ TEST(HardwareLog, SaysWhereAStoreOfPebsOrBtsIsNotMapped) {
   EXPECT_THAT(log_of("model skylake\nmemory 0x10000 0x1000\nwrite 0x10000 0x70000 0x70000 0x71000 0x71000\n"
                      "wrmsr IA32_DS_AREA 0x10000\nwrmsr IA32_DEBUGCTL 0xc0\nretire direct-jump to 0x2000\n"),
               HasSubstr("written=no outcome=unmapped address=0x70000\n"));
+}
+
+TEST(HardwareLog, HasANoteBehindAccessesAlone) {
+  unsigned accesses = 0;
+  EXPECT_THAT(log_of("model skylake\nwrmsr IA32_FIXED_CTR_CTRL 2\nwrmsr IA32_FIXED_CTR0 0xffffffffffff\n"
+                     "wrmsr IA32_PERF_GLOBAL_CTRL 0x100000000\nretire\nrdpmc 77 = #GP\n",
+                     [&] { return ++accesses == 1 ? "" : "nr=" + std::to_string(accesses); }),
+              testing::AllOf(HasSubstr("IA32_FIXED_CTR_CTRL value=0x2\n"),
+                             HasSubstr("IA32_FIXED_CTR0 value=0xffffffffffff nr=2\n"),
+                             HasSubstr("IA32_PERF_GLOBAL_CTRL value=0x100000000 nr=3\n"),
+                             HasSubstr("record=no\n"), HasSubstr("fixed ones\" nr=4\n")));
 }
 
 TEST(HardwareLog, KnowsTheRegistersAfterAReset) {

@@ -2,6 +2,7 @@
 #ifndef PMUSIM_OBSERVE_OBSERVER_FILE_H
 #define PMUSIM_OBSERVE_OBSERVER_FILE_H
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,9 +29,14 @@ class ObserverFile : public Observer {
   [[nodiscard]] virtual Result<Done, Error> finish() = 0;
 };
 
+/// What a log has behind a register access, `name=value` for instance, of one who knows more of it than the
+/// Pmu; empty: nothing. Asked while the access is being made.
+using AccessNote = std::function<std::string()>;
+
 /// A text with one line for each event, made to be read, searched and compared: docs/observer.md.
 /// `path` "-" is standard output. Errors: the file cannot be created.
-Result<std::unique_ptr<ObserverFile>, Error> create_hardware_log(const std::string& path);
+Result<std::unique_ptr<ObserverFile>, Error> create_hardware_log(const std::string& path,
+                                                                 AccessNote note = {});
 
 /// A trace in the JSON format of Chrome's tracing, which Perfetto shows too, with tracks for the driver, the
 /// PMI, PEBS, the LBR and each counter. A core cycle is shown as a microsecond. Path and errors as above.
