@@ -142,6 +142,54 @@ TEST(VendorNames, AreOneCodeOfEachList) {
       EXPECT_TRUE(seen.insert({name.name, bit(list)}).second) << name.name << " of list " << list;
 }
 
+bool is_in_library(CpuModel model, std::string_view name) {
+  model.events = {};
+  model.family = 0;  // and no list of the vendor's
+  return find_vendor_event(model, name).has_value();
+}
+
+/// The code that a list has for a name which libpfm4 lacks for it.
+std::optional<u64> listed_code(vendor_lists::Lists list, std::string_view name) {
+  for (const vendor_lists::Name& n : vendor_lists::names())
+    if (n.name == name && (n.lists & list) != 0) return n.config;
+  return std::nullopt;
+}
+
+/// The number of a fixed counter, and the code of 4_FLOPS.
+const std::set<std::pair<std::string_view, std::string_view>> list_errors{
+    {"bonnell", "INST_RETIRED.ANY"},
+    {"skylake-x", "FP_ARITH_INST_RETIRED.8_FLOPS"},
+    {"cascadelake", "FP_ARITH_INST_RETIRED.8_FLOPS"},
+};
+
+// What libpfm4 knows is compared with it (EventTables).
+TEST(VendorNames, OfModelsTablesHaveTheCodesOfTheirLists) {
+  unsigned compared = 0;
+  for (const CpuModel& model : cpu_models())
+    for (const EventDefinition& row : model.events) {
+      const auto code = listed_code(vendor_lists::list_of(model), row.name);
+      if (!code || is_in_library(model, row.name)) continue;
+      if (list_errors.contains({model.name, row.name})) continue;
+      ++compared;
+      EXPECT_EQ(*code, event_select_bits(row)) << model.name << " " << row.name;
+    }
+  EXPECT_GT(compared, 500u);
+}
+
+// Nova Lake's list has other names, and no others for what answers beyond L2 but those of the OMR registers.
+TEST(VendorNames, OfTheCoresBeforeAreNotThoseOfCoyoteCove) {
+  const CpuModel coyote = model_of("coyotecove"), lion = model_of("lioncove");
+  const auto has = [](const CpuModel& model, std::string_view name) {
+    return std::ranges::count(model.events, name, &EventDefinition::name) != 0;
+  };
+  for (const char* gone : {"UOPS_DECODED.DEC0_UOPS", "MEM_LOAD_RETIRED.L3_HIT", "BR_MISP_RETIRED.INDIRECT",
+                           "MEM_LOAD_L3_HIT_RETIRED.XSNP_MISS", "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM"}) {
+    EXPECT_TRUE(has(lion, gone)) << gone;
+    EXPECT_FALSE(has(coyote, gone)) << gone;
+  }
+  EXPECT_TRUE(has(coyote, "UOPS_DECODED.HEAVY_INST_UOPS"));
+}
+
 TEST(VendorNames, AreAllCountedOrRefusedWithAReason) {
   for (const CpuModel& model : cpu_models())
     for (const VendorEvent& event : listed_events(model)) {

@@ -8,8 +8,16 @@ namespace pmusim::cores::arctic_wolf {
 
 using namespace event_rows;
 
+constexpr std::array tlb{
+    row("DTLB_LOAD_MISSES.WALK_COMPLETED", 0x08, 0x0E, sum(Q::page_walks_load)),
+    row("DTLB_LOAD_MISSES.STLB_HIT", 0x08, 0x60, on_but_not(load_dtlb_miss, load_stlb_miss)),
+    row("DTLB_STORE_MISSES.WALK_COMPLETED", 0x49, 0x0E, sum(Q::page_walks_store)),
+    row("DTLB_STORE_MISSES.STLB_HIT", 0x49, 0x60, on_but_not(store_dtlb_miss, store_stlb_miss)),
+    row("ITLB_MISSES.WALK_COMPLETED", 0x85, 0x0E, sum(Q::page_walks_instruction)),
+    row("ITLB_MISSES.STLB_HIT", 0x85, 0x20, on_but_not(itlb_miss, stlb_instruction_miss)),
+};
 /// Arctic Wolf asks off-core responses through the OMR registers, whose codes are their own.
-constexpr auto table = join(since_darkmont, gracemont_any_oldest_load, off_core(0xB7, omr_values));
+constexpr auto table = join(since_darkmont, tlb, gracemont_any_oldest_load, off_core(0xB7, omr_values));
 /// They ask for what bit 3 stands for, too, of which the core sends nothing.
 constexpr auto cache =
     join(tremont_near_cache,

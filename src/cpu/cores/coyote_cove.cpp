@@ -12,7 +12,7 @@ constexpr Product products[] = {{18, 0x01}, {18, 0x03}};
 constexpr ProductName names[] = {{"novalake", "coyotecove"}};
 
 constexpr Preset presets[] = {
-    // The P core of Nova Lake; what no dump has shown yet follows Panther Cove.
+    // The P core of Nova Lake; what neither a dump nor the event list shows follows Panther Cove.
     {"coyotecove", "Coyote Cove (Nova Lake P core)", "", "lioncove"},
 };
 
@@ -21,7 +21,7 @@ constinit const CoreFacts facts{
     .products = products,
     .names = names,
     .presets = presets,
-    .events = panther_cove_events,
+    .events = coyote_cove_events,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = coyote_cove_cache,
     .named_events = golden_cove_memory_names,

@@ -19,11 +19,12 @@ constexpr std::array crestmont_retiring{
     row("TOPDOWN_RETIRING.ALL", 0x72, 0x00, sum(Q::uops)),
 };
 
-constexpr auto table = join(
-    gracemont_common, goldmont_and_gracemont_branches, crestmont_load_sources, tremont_slots, gracemont_slots,
-    crestmont_retiring, tremont_memory_stalls, crestmont_front_end, architectural_lbr_inserts,
-    tremont_off_core, gracemont_bandwidth, gracemont_more, crestmont_more, gracemont_jumps, crestmont_l2,
-    crestmont_buffer_hits, atom_walks_pending, skymont_fp, gracemont_any_oldest_load, crestmont_own);
+constexpr auto table =
+    join(gracemont_common, crestmont_fp_divider, skylake_tlb, goldmont_and_gracemont_branches,
+         crestmont_load_sources, tremont_slots, gracemont_slots, crestmont_retiring, tremont_memory_stalls,
+         crestmont_front_end, architectural_lbr_inserts, tremont_off_core, gracemont_bandwidth,
+         gracemont_more, crestmont_more, gracemont_jumps, crestmont_l2, crestmont_buffer_hits,
+         atom_walks_pending, skymont_fp, gracemont_any_oldest_load, crestmont_own);
 
 constexpr auto named =
     join(gracemont_memory_names,

@@ -8,7 +8,7 @@ namespace pmusim::cores::darkmont {
 
 using namespace event_rows;
 
-constexpr auto table = join(since_darkmont, tremont_off_core, gracemont_bandwidth);
+constexpr auto table = join(since_darkmont, skylake_tlb, tremont_off_core, gracemont_bandwidth);
 constexpr Product products[] = {{6, 0xDD}, {6, 0xCC}, {6, 0xE5}, {6, 0xD5}};
 constexpr ProductName names[] = {{"pantherlake", "darkmont"}};
 

@@ -18,10 +18,11 @@ constexpr std::array gracemont_retiring{
     row("TOPDOWN_RETIRING.ALL", 0xC2, 0x00, sum(Q::uops)),
 };
 
-constexpr auto table = join(
-    gracemont_common, goldmont_and_gracemont_branches, goldmont_load_sources, gracemont_only, tremont_slots,
-    gracemont_slots, gracemont_retiring, tremont_memory_stalls, tremont_off_core, gracemont_bandwidth,
-    gracemont_more, gracemont_jumps, crestmont_l2, gracemont_any_oldest_load, architectural_lbr_inserts);
+constexpr auto table =
+    join(gracemont_common, gracemont_fp_divider, skylake_tlb, goldmont_and_gracemont_branches,
+         goldmont_load_sources, gracemont_only, tremont_slots, gracemont_slots, gracemont_retiring,
+         tremont_memory_stalls, tremont_off_core, gracemont_bandwidth, gracemont_more, gracemont_jumps,
+         crestmont_l2, gracemont_any_oldest_load, architectural_lbr_inserts);
 
 constexpr auto named =
     join(gracemont_memory_names,

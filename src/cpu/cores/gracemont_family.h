@@ -72,16 +72,17 @@ inline constexpr std::array darkmont_own{
 
 inline constexpr auto gracemont_common =
     join(goldmont_fixed, goldmont_clocks, goldmont_memory_uops, gracemont_stlb_misses,
-         gracemont_latency_samples, skylake_tlb, goldmont_plus_walks, atom_resteers, atom_machine_clears,
-         gracemont_own, gracemont_pipeline, gracemont_dividers, gracemont_full_buffers, gracemont_clears,
+         gracemont_latency_samples, goldmont_plus_walks, atom_resteers, atom_machine_clears, gracemont_own,
+         gracemont_pipeline, gracemont_dividers, gracemont_full_buffers, gracemont_clears,
          gracemont_oldest_load, gracemont_walks, architectural_names, architectural_mispredicts);
 
 inline constexpr auto goldmont_and_gracemont_branches = join(goldmont_branches, gracemont_branches);
 
 inline constexpr auto since_darkmont =
-    join(gracemont_common, darkmont_branches, crestmont_load_sources, darkmont_own, skymont_fixed, skymont_fp,
-         crestmont_front_end, architectural_lbr_inserts, skymont_reasons, skymont_walks, atom_walks_pending,
-         atom_direct_resteers, skymont_fetch_sources, darkmont_fetch_sources, skymont_microcode);
+    join(gracemont_common, crestmont_fp_divider, darkmont_branches, crestmont_load_sources, darkmont_own,
+         skymont_fixed, skymont_fp, crestmont_front_end, architectural_lbr_inserts, skymont_reasons,
+         skymont_walks, atom_walks_pending, atom_direct_resteers, skymont_fetch_sources,
+         darkmont_fetch_sources, skymont_microcode);
 
 }  // namespace pmusim::event_rows
 

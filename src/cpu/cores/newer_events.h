@@ -28,7 +28,6 @@ inline constexpr std::array lion_cove_pipeline{
     row("UOPS_EXECUTED.X87", 0xB1, 0x10, sum(Q::uops_x87)),
     row("DSB2MITE_SWITCHES.PENALTY_CYCLES", 0x61, 0x02, sum(Q::dsb_to_mite_cycles)),
     row("BACLEARS.ANY", 0x60, 0x01, on(front_end_resteer)),
-    row("UOPS_DECODED.DEC0_UOPS", 0x76, 0x01, sum(Q::uops_first_decoder)),
     row("UOPS_RETIRED.MS", 0xC2, 0x04, sum(Q::slots_heavy)),
     row("UOPS_ISSUED.ANY", 0xAE, 0x01, sum(Q::uops_issued)),
     row("UOPS_EXECUTED.THREAD", 0xB1, 0x01, sum(Q::uops_executed)),
@@ -49,6 +48,10 @@ inline constexpr std::array lion_cove_pipeline{
     at_least(1, row("ARITH.IDIV_ACTIVE", 0xB0, 0x08, sum(Q::divider_cycles_integer))),
 };
 
+/// From Lion Cove to Panther Cove.
+inline constexpr std::array lion_cove_first_decoder{
+    row("UOPS_DECODED.DEC0_UOPS", 0x76, 0x01, sum(Q::uops_first_decoder)),
+};
 inline constexpr std::array lion_cove_decoders{
     row("INST_DECODED.DECODERS", 0x75, 0x01, sum(Q::instructions_decoded)),
 };
@@ -113,11 +116,17 @@ inline constexpr std::array skymont_not_taken{
 inline constexpr std::array gracemont_dividers{
     at_least(1,
              row("ARITH.DIV_ACTIVE", 0xCD, 0x03, sum_of({Q::divider_cycles_integer, Q::divider_cycles_fp}))),
-    row("ARITH.FPDIV_ACTIVE", 0xCD, 0x02, sum(Q::divider_cycles_fp)),
     at_least(1, row("ARITH.IDIV_ACTIVE", 0xCD, 0x01, sum(Q::divider_cycles_integer))),
     row("ARITH.DIV_OCCUPANCY", 0xCD, 0x03, sum_of({Q::divider_cycles_integer, Q::divider_cycles_fp})),
     row("ARITH.FPDIV_OCCUPANCY", 0xCD, 0x02, sum(Q::divider_cycles_fp)),
     row("ARITH.IDIV_OCCUPANCY", 0xCD, 0x01, sum(Q::divider_cycles_integer)),
+};
+
+inline constexpr std::array gracemont_fp_divider{
+    row("ARITH.FPDIV_ACTIVE", 0xCD, 0x02, sum(Q::divider_cycles_fp)),
+};
+inline constexpr std::array crestmont_fp_divider{
+    at_least(1, row("ARITH.FPDIV_ACTIVE", 0xCD, 0x02, sum(Q::divider_cycles_fp))),
 };
 
 /// What dispatch to the memory scheduler waits for, from Gracemont on.

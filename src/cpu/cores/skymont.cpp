@@ -13,12 +13,13 @@ constexpr std::array skymont_own{
     row("MEM_LOAD_UOPS_LLC_MISS_RETIRED.LOCAL_DRAM", 0xD3, 0x01, on(load_dram)),
 };
 
-constexpr auto table = join(
-    gracemont_common, goldmont_and_gracemont_branches, crestmont_load_sources, skymont_fixed, skymont_fp,
-    crestmont_front_end, architectural_lbr_inserts, tremont_off_core, gracemont_bandwidth, gracemont_more,
-    crestmont_more, skymont_reasons, gracemont_jumps, skymont_not_taken, skymont_slots, skymont_walks,
-    crestmont_l2, skymont_l2, crestmont_buffer_hits, atom_walks_pending, atom_direct_resteers,
-    skymont_fetch_sources, skymont_microcode, gracemont_any_oldest_load, skymont_own);
+constexpr auto table =
+    join(gracemont_common, crestmont_fp_divider, skylake_tlb, goldmont_and_gracemont_branches,
+         crestmont_load_sources, skymont_fixed, skymont_fp, crestmont_front_end, architectural_lbr_inserts,
+         tremont_off_core, gracemont_bandwidth, gracemont_more, crestmont_more, skymont_reasons,
+         gracemont_jumps, skymont_not_taken, skymont_slots, skymont_walks, crestmont_l2, skymont_l2,
+         crestmont_buffer_hits, atom_walks_pending, atom_direct_resteers, skymont_fetch_sources,
+         skymont_microcode, gracemont_any_oldest_load, skymont_own);
 constexpr Product products[] = {{6, 0xBD}, {6, 0xC5}, {6, 0xC6}};
 constexpr ProductName names[] = {
     {"arrowlake", "skymont"}, {"arrowlake-s", "skymont"}, {"lunarlake", "skymont"}};
