@@ -99,7 +99,8 @@ Root root_of(const Options& options) {
   if (const fs::path perf = find_program("perf"); !perf.empty()) root.add(perf);
   // The command, and each of its words that names a program or a file.
   for (const std::string& word : options.command) {
-    if (fs::is_regular_file(word))
+    std::error_code no_name;  // a word may be longer than names are
+    if (fs::is_regular_file(word, no_name))
       root.add(word);
     else if (const fs::path program = find_program(word); !program.empty())
       root.add(program);

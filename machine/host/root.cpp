@@ -84,7 +84,8 @@ fs::path find_program(const std::string& name) {
   std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
     const fs::path program = fs::path(folder) / name;
-    if (fs::is_regular_file(program) && access(program.c_str(), X_OK) == 0) return program;
+    if (std::error_code no_name; fs::is_regular_file(program, no_name) && access(program.c_str(), X_OK) == 0)
+      return program;
   }
   return {};
 }
@@ -166,12 +167,13 @@ void Root::add_libraries(const fs::path& program) {
 
 void Root::add(const fs::path& path) {
   const fs::path absolute = fs::absolute(path).lexically_normal();
-  if (fs::is_directory(absolute)) {
+  std::error_code no_name;
+  if (fs::is_directory(absolute, no_name)) {
     add_folder(absolute);
     for (const fs::directory_entry& entry : fs::directory_iterator(absolute)) add(entry.path());
     return;
   }
-  if (!fs::is_regular_file(absolute)) throw Refusal(path.string() + ": no such file or folder");
+  if (!fs::is_regular_file(absolute, no_name)) throw Refusal(path.string() + ": no such file or folder");
   add_contents(absolute, absolute);
   if (access(absolute.c_str(), X_OK) == 0) add_libraries(absolute);
 }

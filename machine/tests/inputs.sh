@@ -163,6 +163,9 @@ case "$what" in
     runs '--cpus' --cpus 0
     runs '--cpus' --cpus 9
     runs 'missing: no such file or folder' --file missing
+    long=$(printf 'y%.0s' {1..256})  # as no file can be called
+    runs "$long: no such file or folder" --file "$long"
+    refuses 'memory 20: too little for this root' machine --memory 20 -- true "$long"
     runs 'missing: no such folder; expected one for the files that the command writes' -o missing
     runs 'record missing/T: no folder that can be written to; expected one for the file' --record missing/T
     runs 'console missing/C: no folder that can be written to; expected one for the file' --console missing/C
