@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "pmusim/base/types.h"
 #include "session/topdown_tree.h"
@@ -42,16 +42,24 @@ json why(std::vector<std::string> arguments) {
   return parse_json(output.out);
 }
 
+unsigned deepest(const std::string& model) {
+  unsigned level = 1;
+  while (level < deepest_topdown_level && topdown_metrics(*find_cpu_model(model), level + 1).ok()) ++level;
+  return level;
+}
+
 json tree_of(const std::string& trace, const std::string& model, unsigned level,
              const std::string& functions = "100000") {
   return why({"--model", model, "--td-level", fmt::format("{}", level), "--td-functions", functions,
               trace})["topdown"];
 }
 
-unsigned deepest(const std::string& model) {
-  unsigned level = 1;
-  while (level < deepest_topdown_level && topdown_metrics(*find_cpu_model(model), level + 1).ok()) ++level;
-  return level;
+/// Of all functions, as deep as the model's goes.
+const json& whole_tree_of(const std::string& trace, const std::string& model) {
+  static std::map<std::pair<std::string, std::string>, json> known;
+  json& tree = known[{trace, model}];
+  if (tree.is_null()) tree = tree_of(trace, model, deepest(model));
+  return tree;
 }
 
 struct Stat {
@@ -70,11 +78,11 @@ Stat stat(const std::string& trace, const std::string& model, unsigned level) {
   return counted;
 }
 
-/// By name.
-std::map<std::string, double> shares(const json& part) {
+/// By name, down to a level.
+std::map<std::string, double> shares(const json& part, unsigned level = deepest_topdown_level) {
   std::map<std::string, double> all;
   for (const json& node : part["nodes"])
-    if (!node["percent"].is_null()) all[node["metric"]] = node["percent"];
+    if (!node["percent"].is_null() && node["level"] <= level) all[node["metric"]] = node["percent"];
   return all;
 }
 
@@ -94,16 +102,15 @@ class WhyTopdown : public testing::TestWithParam<std::tuple<const char*, const c
 };
 
 TEST_P(WhyTopdown, OfTheWholeIsWhatStatCounts) {
-  const unsigned level = deepest(model());
-  const Stat counted = stat(trace(), model(), level);
-  const json whole = tree_of(trace(), model(), level)["whole"];
+  const Stat counted = stat(trace(), model(), deepest(model()));
+  const json& whole = whole_tree_of(trace(), model())["whole"];
   EXPECT_EQ(events(whole), counted.events);
   EXPECT_EQ(shares(whole), counted.metrics);
 }
 
 // PERF_METRICS has the whole program's in 255ths, and what is left to round is one at most for each byte.
 TEST_P(WhyTopdown, OfFunctionsAddUpToTheWhole) {
-  const json tree = tree_of(trace(), model(), deepest(model()));
+  const json& tree = whole_tree_of(trace(), model());
   std::map<std::string, u64> sums;
   u64 slots = 0;
   for (const json& function : tree["functions"]) {
@@ -121,24 +128,22 @@ TEST_P(WhyTopdown, OfFunctionsAddUpToTheWhole) {
   }
 }
 
-/// What a share of level one is a share of. Big cores divide by slots. Small ones count the slots of each
-/// category by an event of its own, and the shares are of the four together: a part may have a few more or
-/// less of these than slots, as the slots of a cycle in which two functions retire are the second one's.
+/// What a share of level one is a share of: all slots, or, where each category is counted by an event of its
+/// own, the four together. On small cores a part may have a few more or less of these than slots, as the
+/// slots of a cycle in which two functions retire are the second one's.
 double weight(const json& part) {
-  constexpr std::array categories{"topdown-retiring", "topdown-bad-spec", "topdown-fe-bound",
-                                  "topdown-be-bound"};
   const std::map<std::string, u64> counted = events(part);
-  if (counted.contains("slots") ||
-      !std::ranges::all_of(categories, [&](const char* name) { return counted.contains(name); }))
-    return part["slots"].get<double>();
   u64 sum = 0;
-  for (const char* name : categories) sum += counted.at(name);
+  for (const char* name : {"topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound"}) {
+    if (!counted.contains(name)) return part["slots"].get<double>();
+    sum += counted.at(name);
+  }
   return static_cast<double>(sum);
 }
 
 // No share is below 0.
 TEST_P(WhyTopdown, LevelOneWeightedIsTheWholes) {
-  const json tree = tree_of(trace(), model(), 1);
+  const json& tree = whole_tree_of(trace(), model());
   const auto sum_of = [](const std::map<std::string, double>& all) {
     double sum = 0;
     for (const auto& [name, percent] : all) sum += percent;
@@ -147,12 +152,13 @@ TEST_P(WhyTopdown, LevelOneWeightedIsTheWholes) {
   std::map<std::string, double> weighted;
   const double all = weight(tree["whole"]);
   for (const json& function : tree["functions"]) {
-    for (const auto& [name, percent] : shares(function)) weighted[name] += percent * weight(function) / all;
+    for (const auto& [name, percent] : shares(function, 1))
+      weighted[name] += percent * weight(function) / all;
     if (weight(function) > all / 100) {
-      EXPECT_NEAR(sum_of(shares(function)), 100, 1e-9) << function["function"];
+      EXPECT_NEAR(sum_of(shares(function, 1)), 100, 1e-9) << function["function"];
     }
   }
-  const std::map<std::string, double> whole = shares(tree["whole"]);
+  const std::map<std::string, double> whole = shares(tree["whole"], 1);
   ASSERT_EQ(whole.size(), 4u);
   EXPECT_NEAR(sum_of(whole), 100, 1e-9);
   const double rounded = find_cpu_model(model())->metrics_levels != 0 ? 100.0 / 128 : 0.01;
