@@ -199,7 +199,7 @@ void add_experiment(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("experiment", "Published experiments, with the published figures beside ours");
   command->require_subcommand(1);
-  command->footer("Each is described by its own --help.");
+  command->footer("'pmusim experiment collisions --help' and 'pmusim experiment acr --help' describe them.");
   add_collisions(*command);
   add_experiment_acr(*command);
 }

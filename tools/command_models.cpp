@@ -241,7 +241,7 @@ void add_models(CLI::App& app) {
       "A model is one product's PMU: counters, LBR and PEBS formats, events, CPUID leaves.\n\n"
       "  pmusim models                      a line each\n"
       "  pmusim models --json icelake       all that is known of one\n"
-      "  pmusim models --diff icelake tigerlake   what one has and the other has not, or otherwise\n"
+      "  pmusim models --diff icelake tigerlake   what differs between the two\n"
       "  pmusim models --markdown skymont   each claim with where it is from\n"
       "  pmusim models --parameters skymont   sizes, widths, latencies of its core, and how they are known");
   models->add_option("name", command->names, "only these");

@@ -289,7 +289,7 @@ void add_record(CLI::App& app, CommandLine line) {
       "file; the same trace and options give the same bytes. With '-- CMD' a program is replayed while it "
       "runs.\n"
       "'pmusim help perf-options' says what became of each option of perf record.\n\n"
-      "  pmusim record -b T                                             a profile for optimisers: then\n"
+      "  pmusim record -b T                                             a profile that an optimiser reads:\n"
       "    perf2bolt -p perf.data -o prog.fdata prog                    BOLT\n"
       "    llvm-profgen --perfdata=perf.data --binary=prog -o prog.prof LLVM\n"
       "    create_llvm_prof --profile=perf.data --binary=prog --out=prog.prof   AutoFDO\n"

@@ -180,8 +180,8 @@ void add_row_options(CLI::App& command, ReportCommand* c) {
       .add_option("-F,--fields", c->fields,
                   "Columns: overhead, overhead_children (children), sample, period, dso, symbol, srcline")
       ->delimiter(',');
-  command.add_flag("-n,--show-nr-samples", c->counts, "Show numbers of samples: is done anyway");
-  command.add_flag("--group", c->side_by_side, "Show all events side by side: is done anyway");
+  command.add_flag("-n,--show-nr-samples", c->counts, "Show numbers of samples, which is the default");
+  command.add_flag("--group", c->side_by_side, "Show all events side by side, which is the default");
   command.add_option("--percent-limit", c->percent_limit, "Leave out rows below this many percent")
       ->check(CLI::Range(0.0, 100.0));
   command.add_option("-d,--dsos", c->modules, "Only rows of these modules (paths, or names of files)")
@@ -193,8 +193,7 @@ void add_row_options(CLI::App& command, ReportCommand* c) {
 void add_sample_options(CLI::App& command, ReportCommand* c) {
   command.option_defaults()->group("Which samples");
   annotate::SampleChoice& choice = c->profile.options.samples;
-  command.add_option("-c,--comms", choice.commands, "Only samples of tasks that were called so")
-      ->delimiter(',');
+  command.add_option("-c,--comms", choice.commands, "Only samples of tasks with these names")->delimiter(',');
   command.add_option("--pid", choice.pids, "Only samples of these processes")->delimiter(',');
   command.add_option("--tid", choice.tids, "Only samples of these threads")->delimiter(',');
   command.add_option("-C,--cpu", c->cpus, "Only samples that were taken on these CPUs: 0,2-3");
@@ -219,7 +218,7 @@ void add_output_options(CLI::App& command, ReportCommand* c) {
   command.option_defaults()->group("Output");
   command
       .add_flag("--tui", c->browse,
-                "Browse on the terminal: what is done there anyway, unless --stdio or what only text has")
+                "Browse on the terminal: the default there, but for --stdio and options that only text has")
       ->excludes("--stdio", "--html", "--json");
   command.add_option("-x,-t,--field-separator", c->separator,
                      "Text between fields instead of columns; '.' stands for it within names");

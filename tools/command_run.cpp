@@ -104,12 +104,12 @@ void add_run(CLI::App& app, CommandLine line) {
   auto options = std::make_shared<Run>();
   options->program = std::move(line.program);
   CLI::App* const command =
-      app.add_subcommand("run", "Run a program, perf itself for one, on the emulated PMU as it is");
+      app.add_subcommand("run", "Run a program unmodified, for example perf itself, on the emulated PMU");
   command->footer(
       "The program and what it starts see a PMU whether this machine has one or not: perf_event_open and "
       "what\n"
-      "is done with its descriptors are answered by the emulated driver and perf core, and sysfs shows the "
-      "PMU.\n"
+      "is done with its descriptors are answered by the emulated driver and perf core; sysfs shows the PMU\n"
+      "and /proc/cpuinfo the CPU.\n"
       "Tasks with events on them are single-stepped, all others run by themselves. User mode is counted.\n"
       "Ends with the program's exit status, and ends what the program leaves running. docs/run.md says what\n"
       "works.\n\n"

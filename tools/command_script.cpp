@@ -110,7 +110,7 @@ std::string field_list() {
 void add_script(CLI::App& app) {
   auto options = std::make_shared<ScriptCommand>();
   CLI::App* const command = app.add_subcommand("script", "Print the samples of a perf.data file");
-  command->footer("Fields that perf script has look as there. Fields of -F:\n" + field_list() +
+  command->footer("Fields that perf script has, too, look as it prints them. Fields of -F:\n" + field_list() +
                   "\n  pmusim script -F ip,iregs,isimd -i perf.data    registers, vectors and opmasks\n"
                   "  pmusim script -F +brstack                       the usual fields and the branches\n"
                   "  pmusim script --json                            all that each sample has");

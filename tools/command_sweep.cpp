@@ -154,7 +154,7 @@ void add_sweep(CLI::App& app) {
       "every\n"
       "finished job a file in the folder. Each trace is replayed once on each model, for all sets together. "
       "A\n"
-      "sweep that was ended goes on with the jobs that are not done.\n\n"
+      "sweep that was interrupted goes on with the jobs that are left when it is started again.\n\n"
       "  {\"traces\": [\"gzip.pmutrace\"], \"models\": [\"icelake\", \"lioncove\"],\n"
       "   \"events\": {\"branches\": \"branches,branch-misses\"}, \"metrics\": [\"insn_per_cycle\"]}\n\n"
       "  pmusim sweep sweep.json -o results -j 4\n"

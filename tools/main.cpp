@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "command.h"
 #include "confinement.h"
+#include "help_formatter.h"
 #include "output.h"
 #include "pager.h"
 #include "pmusim/version.h"
@@ -84,6 +85,7 @@ int run_command(int argc, char** argv) {
       "pmusim - a cycle-level x86 PMU in user space: record a program, replay it on the CPU of your choice",
       "pmusim");
   app.require_subcommand(1);
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", std::string(version));
   add_commands(app, arguments.line);
   const CLI::Option* const no_pager =
@@ -96,8 +98,9 @@ int run_command(int argc, char** argv) {
       "A first profile, on any x86-64 Linux machine, with or without a PMU of its own:\n\n"
       "  pmusim trace record -o ls.pmutrace ls -l        every instruction of a run\n"
       "  pmusim stat ls.pmutrace                         what an Ice Lake would have counted\n"
-      "  pmusim record -b ls.pmutrace && perf report\n\n"
-      "'pmusim COMMAND --help' explains a command. Bad input ends with a sentence and exit code 2.");
+      "  pmusim record -b ls.pmutrace && pmusim report\n\n"
+      "'pmusim COMMAND --help' explains a command; T in its examples is a trace.\n"
+      "Bad input ends with a sentence and exit code 2.");
   try {
     refuse_unknown_command(app, arguments.parsed);
     std::reverse(arguments.parsed.begin(), arguments.parsed.end());  // as the parser wants a list

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "help_formatter.h"
 #include "output.h"
 #include "pmusim/base/types.h"
 #include "pmusim/version.h"
@@ -52,7 +53,7 @@ std::string summary(const CLI::App& command) {
 }
 
 /// The names are ours to print; what is behind them (type, default, what excludes it) is the parser's.
-struct Formatter : CLI::Formatter {
+struct Formatter : HelpFormatter {
   std::string synopsis(const CLI::App& command) const {
     const std::string usage = make_usage(&command, "");
     return usage.substr(usage.find(':') + 1);

@@ -19,7 +19,7 @@ void ProfileOption::add_to(CLI::App& command) {
                   "perf.data of pmusim or of perf: a file, a directory of perf record --threads, or - for "
                   "standard input")
       ->capture_default_str();
-  command.add_flag("--stdio", stdio, "Print text: what is done anyway, but by report on a terminal");
+  command.add_flag("--stdio", stdio, "Print text: the default, but for report on a terminal");
   command.add_option("--html", html,
                      "Write a page for a browser to this file: ranking, annotated code, flame graph");
   command.add_flag("--json,-j", json, "Print JSON: everything that is known of the profile");

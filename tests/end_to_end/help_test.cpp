@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every example that a help text gives is a command that works.
+// Help texts. Every example that one gives is a command that works.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -50,6 +50,14 @@ INSTANTIATE_TEST_SUITE_P(
                       std::vector<std::string>{"list"}, std::vector<std::string>{"policies"},
                       std::vector<std::string>{"pebs"}, std::vector<std::string>{"trace", "record"}),
     [](const auto& command) { return command.param.back() + command.param.front(); });
+
+TEST(Usage, HasTheProgramBehindTheDashes) {
+  const auto usage = [](const char* command) { return lines(run({pmusim(), command, "--help"}).out).at(1); };
+  EXPECT_EQ(usage("run"), "Usage: pmusim run [OPTIONS] -- CMD...");
+  EXPECT_EQ(usage("stat"), "Usage: pmusim stat [OPTIONS] [trace] [more...] | -- CMD...");
+  EXPECT_EQ(usage("report"), "Usage: pmusim report [OPTIONS]");
+  EXPECT_EQ(usage("diff"), "Usage: pmusim diff [OPTIONS] files...");
+}
 
 }  // namespace
 }  // namespace pmusim::test
