@@ -250,5 +250,5 @@ END
       umount small
       [ $status = 2 ] && grep -q 'small/large: cannot be written to its end' err || fail "a full disk: $status, $(cat err)"
     fi ;;
-  *) sed -n '3,21s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,21s/^# \?//p' "$here/run.sh" >&2; exit 2 ;;
 esac
