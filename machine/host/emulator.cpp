@@ -55,6 +55,18 @@ int timer_of(unsigned seconds) {
   return timer;
 }
 
+/// Until nobody writes to the channel any more, for some seconds or until we are sent a signal.
+void wait_for_end(int channel, int signals) {
+  constexpr unsigned seconds = 10;
+  const int timer = timer_of(seconds);
+  std::array<pollfd, 3> sources{pollfd{channel, POLLIN, 0}, pollfd{signals, POLLIN, 0},
+                                pollfd{timer, POLLIN, 0}};
+  std::array<char, 1 << 16> buffer{};
+  while (poll(sources.data(), sources.size(), -1) >= 0 && sources[1].revents == 0 && sources[2].revents == 0)
+    if (sources[0].revents != 0 && read(channel, buffer.data(), buffer.size()) <= 0) break;
+  close(timer);
+}
+
 }  // namespace
 
 EmulatorEnd run_emulator(const std::vector<std::string>& words, const EmulatedPmu& pmu, unsigned seconds,
@@ -98,6 +110,10 @@ EmulatorEnd run_emulator(const std::vector<std::string>& words, const EmulatedPm
       const ssize_t length = sources[0].revents != 0 ? read(channel[0], buffer.data(), buffer.size()) : 1;
       if (length <= 0) break;
       if (sources[0].revents != 0) take({buffer.data(), static_cast<std::size_t>(length)});
+    }
+    if ((end.signal != 0 || end.timed_out) && pmu.writes_files()) {
+      kill(child, SIGTERM);
+      wait_for_end(channel[0], signals);
     }
     if (end.signal != 0 || end.timed_out) kill_child();
     while (sources[3].fd >= 0 && take_remarks()) continue;

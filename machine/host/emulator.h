@@ -15,6 +15,8 @@ struct EmulatedPmu {
   std::string model, record;
   bool records_registers = false;
   std::string hardware_log, hardware_timeline;
+  /// Files that are complete, with what there is until then, when the emulator ends by itself.
+  bool writes_files() const { return !(record + hardware_log + hardware_timeline).empty(); }
 };
 
 /// How a run of the emulator ended.
@@ -26,7 +28,8 @@ struct EmulatorEnd {
 };
 
 /// Runs the emulator until it ends, or until a signal (SIGINT, SIGTERM, SIGHUP) or the time limit ends it; in
-/// no case does it outlive us. `take` is called with what the guest hands out. `seconds` 0: no limit.
+/// no case does it outlive us. An emulator that writes files has some seconds for them then, or until the
+/// next signal. `take` is called with what the guest hands out. `seconds` 0: no limit.
 EmulatorEnd run_emulator(const std::vector<std::string>& words, const EmulatedPmu& pmu, unsigned seconds,
                          const std::function<void(std::string_view)>& take);
 

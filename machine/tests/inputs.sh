@@ -284,6 +284,20 @@ time.sleep(1000)' >port &
       [ $signal = KILL ] || grep -q "ended by signal $(kill -l $signal); 0 files had come out" err || fail "SIG$signal: $(cat err)"
       nothing_left "SIG$signal"
     done
+    # One that writes files is asked to end, and is made to by a second signal.
+    behaves 'trap "echo whole >$PMUSIM_MACHINE_RECORD; exit" TERM; while :; do sleep 0.1; done'
+    ended 124 'not done after 1 seconds' machine --record R --timeout 1 -- true
+    [ "$(cat R)" = whole ] || fail "no time for a file"
+    behaves 'trap "echo asked >asked" TERM; echo ready >ready; while :; do sleep 0.1; done'
+    "${environment[@]}" "$program" run --hw-log H -- true 2>err &
+    until [ -s ready ]; do sleep 0.1; done
+    kill -INT $!
+    until [ -s asked ]; do sleep 0.1; done
+    kill -INT $!
+    status=0
+    wait $! || status=$?
+    [ $status = 130 ] && ! kill -0 "$(cat emulator)" 2>/dev/null || fail "a second signal: exit status $status, $(cat err)"
+    nothing_left "a second signal"
     # A full disk: no file may have more than 64 kB.
     limited() { (trap '' XFSZ; ulimit -f 64; machine "$@"); }
     behaves "frame F '\xa4\x01\x00\x00$scratch/large'; for n in 1 2 3; do frame D \$(printf %050000d 0); done; frame d ''; exited 0"

@@ -195,6 +195,13 @@ END
     }
     counts_samples instructions:u '^[0-9]+ pmi ip=0x4010[0-9a-f]+ ring=3'
     counts_samples instructions:upp '^[0-9]+ record counters=.* outcome=written'
+    # What hangs has a log, too.
+    "$machine" run --model "$model" --hw-log ended -- sh -c 'echo up; while :; do :; done' >up 2>err &
+    until grep -q up up; do kill -0 $! || fail "$(cat err)"; sleep 0.2; done
+    kill -INT $!
+    status=0
+    wait $! || status=$?
+    [ $status = 130 ] && grep -qE '^[0-9]+ write register=IA32_PERF_GLOBAL_CTRL value=0x[0-9a-f]+ at=0xffffffff' ended || fail "after SIGINT: exit status $status, $(cat err)"
     run --cpus 2 --hw-log log --file loop -- taskset 2 perf stat -e instructions:u ./loop 2>stat
     counting() { grep -c 'register=IA32_FIXED_CTR_CTRL value=0xa' "$1"; }
     [ "$(counting log)" = 0 ] && [ "$(counting log.1)" != 0 ] || fail "on CPU 1: $(counting log) and $(counting log.1)" ;;
