@@ -421,14 +421,15 @@ TEST_P(ForeignSignalBefore, ThatMovesRipLeavesOutWhatFaulted) {
   retired.ips.reserve(16);
   pmu_.set_retirement_observer(&retired);
   u64 first = 0;
+  u64 second = 0;
   asm volatile(
-      "lea 1f(%%rip), %0\n mov $1, %%eax\n wrmsr\n"
+      "lea 1f(%%rip), %0\n lea 2f(%%rip), %1\n mov $1, %%eax\n wrmsr\n"
       "1: nop\n ud2\n jmp 2f\n nop\n 2: nop\n xor %%eax, %%eax\n wrmsr\n"
-      : "=&r"(first)
+      : "=&r"(first), "=&r"(second)
       : "c"(Trap::stepping_register), "d"(0)
       : "rax", "cc");
   pmu_.set_retirement_observer(nullptr);
-  EXPECT_EQ(retired.ips, (std::vector<u64>{first, first + 3, first + 6, first + 7}));
+  EXPECT_EQ(retired.ips, (std::vector<u64>{first, first + 3, second, second + 1}));
   EXPECT_EQ((*trap)->retired(), 4u);
   if (!GetParam()) {
     ASSERT_EQ(sigaction(SIGILL, &before, nullptr), 0);
