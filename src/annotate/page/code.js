@@ -128,7 +128,7 @@ function listing(s, f, covered) {
   const more = (from) => {
     const end = Math.min(from + rowsAtOnce, f.instructions.length);
     for (let n = from; n < end; ++n) append(n);
-    if (end === f.instructions.length) requestAnimationFrame(finish);
+    if (end === f.instructions.length) setTimeout(finish);
     else setTimeout(() => { if (box.isConnected) more(end); });
   };
   more(0);
