@@ -36,9 +36,9 @@ remember() {
 tidy() {
   local text key=
   is_as_it_passed "$1" && return
+  [ "$EPOCHSECONDS" -lt "$last_start" ] || { echo "not looked at: $1"; return; }
   if text=$(content "$1"); then key=$(printf '%s\n%s\n%s' "$rules" "$1" "$text" | sha256sum | cut -d ' ' -f 1); fi
   [ -n "$key" ] && [ -e "$cache/$key" ] && { remember "$1"; return; }
-  [ "$EPOCHSECONDS" -lt "$last_start" ] || { echo "not looked at: $1"; return; }
   clang-tidy --quiet -p build/clang "$1" 2>/dev/null || return
   [ -z "$key" ] || { touch "$cache/$key"; remember "$1"; }
 }
